@@ -35,10 +35,10 @@ from sklearn.exceptions import ConvergenceWarning
 from studies.rankings import find_set
 from ufselect.data import LabelledSet, read_labelled
 from ufselect.evaluation import judge_ranking
-from ufselect.experiments.convergence_curves import c_means, points_at_distances
 from ufselect.experiments.protocol import prepare_table
-from ufselect.experiments.published import published, verdict
+from ufselect.experiments.scfs_2020 import published, verdict
 from ufselect.registry import all_selectors
+from ufselect.solvers.starts import soft_start
 
 BUDGET = 60
 SIZES = (50, 100, 150, 200, 250, 300)
@@ -205,7 +205,7 @@ def peer_orders(change: Change, path: Path, python: str) -> Iterator[list[int]]:
 
 def our_orders(change: Change, data: LabelledSet) -> Iterator[np.ndarray]:
     """Yield the orders of our method at every point of its grid that has one."""
-    paper = published("scfs-2020")
+    paper = published()
     selector_class = all_selectors()[paper.methods[change.method]]
     X = np.asarray(data.table, dtype=float)
     if change.preparation == PLUS:
@@ -213,7 +213,6 @@ def our_orders(change: Change, data: LabelledSet) -> Iterator[np.ndarray]:
     else:
         X = prepare_table(X, change.preparation)
     n_clusters = len(np.unique(data.classes))
-    points = points_at_distances(X)
     given = {name: [value] for name, value in change.parameters.items()}
     for number, point in enumerate(points_of(GRIDS[change.method] | given)):
         selector = selector_class(**point)
@@ -223,7 +222,7 @@ def our_orders(change: Change, data: LabelledSet) -> Iterator[np.ndarray]:
         selector.set_params(**{k: v for k, v in random.items() if k in known})
         if change.start is not None:
             generator = np.random.RandomState(number)
-            init = c_means(points, n_clusters, change.start, generator)
+            init = soft_start(X, n_clusters, generator, change.start)
             selector.set_params(init=init)
         try:
             order = selector.fit(X).order_
@@ -240,7 +239,7 @@ def points_of(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 
 def found_of(change: Change, name: str, python: str, repetitions: int) -> Found:
     """Return the cells of one change on one set."""
-    path = find_set(published("scfs-2020").sets[name].catalogue_name)
+    path = find_set(published().sets[name].catalogue_name)
     data = read_labelled(path)
     cache: dict[tuple[int, ...], np.ndarray] = {}
     scores = []
@@ -273,7 +272,7 @@ def found_of(change: Change, name: str, python: str, repetitions: int) -> Found:
 
 def words_of(found: Found, metric: str) -> tuple[str, str, str]:
     """Return the printed cell, ours and the verdict."""
-    cell = getattr(published("scfs-2020"), TABLES[metric])[found.method][found.data_set]
+    cell = getattr(published(), TABLES[metric])[found.method][found.data_set]
     printed = f"{cell.mean:.2f} ±{cell.std:.2f}"
     if metric not in found.scores:
         return printed, "-", "-"
@@ -302,7 +301,7 @@ def section(rows: Sequence[Found]) -> str:
         "NMI published | NMI | |",
         "|:--|:--|:--|--:|--:|--:|:--|--:|--:|:--|",
     ]
-    order = list(published("scfs-2020").sets)
+    order = list(published().sets)
     for found in sorted(rows, key=lambda f: (f.method, order.index(f.data_set))):
         cells = [word for metric in METRICS for word in words_of(found, metric)]
         first = [found.data_set, found.method, found.what]

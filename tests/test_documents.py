@@ -13,7 +13,7 @@ from small_experiments import planted_sets, small_plan
 from small_tables import genes_table
 
 from ufselect.experiments.plan import parse_plan
-from ufselect.experiments.runner import run_plan
+from ufselect.experiments.run import run_plan
 
 # Packages that are in no extra of ours: half a gigabyte, or methods of others. At its
 # end .ci/run installs them and runs the pages that need them.

@@ -33,6 +33,12 @@ LESSONS = {
     ),
     "cells": lambda names: names["small"].var["marker"].mean() > 0.9,
     "clustering_pipeline": lambda names: np.sum(names["chosen"] < 13) >= 9,
+    "critical_difference": lambda names: (
+        names["ranks"].idxmin() == "SCFS"
+        and names["p_values"].loc["SCFS", "LS"]
+        < 0.05
+        < names["p_values"].loc["SCFS", "NDFS"]
+    ),
     "dask_rows": lambda names: np.array_equal(names["order"], names["near"].order_),
     "false_discoveries": lambda names: (
         15 <= names["found"].largest_k <= 25 and names["nothing"].largest_k == 0
@@ -56,6 +62,8 @@ LESSONS = {
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_draws_and_shows_what_it_says(path):
+    if path.stem == "critical_difference":
+        pytest.importorskip("scikit_posthocs")
     names = runpy.run_path(str(path))
 
     drawn = any(isinstance(value, Plot) for value in names.values())

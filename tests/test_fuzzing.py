@@ -273,7 +273,7 @@ def test_any_names_come_back_from_a_written_table(ending, names):
 def test_a_broken_promise_is_noticed(wrong, monkeypatch):
     X = np.arange(12.0).reshape(4, 3) ** 2
 
-    def score(self, data, summary):
+    def score(self, data):
         if wrong == "X changes":
             X[0, 0] += 1.0
         if wrong == "chance":

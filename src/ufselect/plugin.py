@@ -28,7 +28,7 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.selectors.base import (
     IterativeSelector,
     MemoryNeed,
@@ -55,7 +55,6 @@ __all__ = [
     "ITERATIONS",
     "NOT_NEGATIVE",
     "POSITIVE",
-    "ColumnSummary",
     "DataMatrix",
     "Float",
     "Index",

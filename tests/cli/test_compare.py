@@ -155,7 +155,7 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
 
 
 def test_a_method_that_fails_leaves_the_others_unless_all_do(file, capsys, monkeypatch):
-    def fail(self, data, summary):
+    def fail(self, data):
         raise ValueError("no graph")
 
     monkeypatch.setattr(LaplacianScore, "_score_features", fail)

@@ -85,11 +85,11 @@ WRONG = [
     (["demo", "--seed", "x"], "--seed: 'x' is not a valid integer"),
     (["demo", "--write", "a.xlsx"], "--write: a.xlsx must end with .csv"),
     (["datasets", "lung"], "'lung' is unexpected; fetch sets with --fetch"),
-    (["run", "p", "--cell-timeout", "0"], "0 is not a time; give a number of seconds"),
-    (["run", "p", "--cell-memory", "much"], "'much' is not a size; write it like"),
+    (["run", "p", "--run-timeout", "0"], "0 is not a time; give a number of seconds"),
+    (["run", "p", "--run-memory", "much"], "'much' is not a number of gigabytes"),
     (["serve", "--port", "65536"], "--port: 65536 is not in the range"),
     (["serve", "--max-upload", "GB"], "'GB' is not a size; write it like"),
-    (["serve", "--max-upload", "0"], "--max-upload: 0 is not a size"),
+    (["serve", "--max-upload", "0"], "--max-upload: '0' is not a size"),
     (["serve", "--jobs", "0"], "--jobs: 0 is not in the range"),
 ]
 

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from ufselect import SCFS, AutoSelect
 from ufselect.cli import output as progress
-from ufselect.cli.experiments import CountProgress
 from ufselect.cli.output import JsonProgress, Progress, progress_for
 from ufselect.solvers.iterations import showing_progress
 
@@ -86,8 +85,6 @@ def test_what_is_done_soon_is_not_spoken_of_and_quiet_says_nothing(stderr, monke
     with Progress(quiet=True) as shown:
         shown.now("reading")
         shown.note("a note")
-    with CountProgress("cells", quiet=True) as shown:
-        shown.show(1, 4)
     with JsonProgress(quiet=True) as shown:
         shown.now("reading")
         shown.note("a note")
@@ -96,20 +93,6 @@ def test_what_is_done_soon_is_not_spoken_of_and_quiet_says_nothing(stderr, monke
         shown.now("reading")
 
     assert terminal.getvalue() == ""
-
-
-def test_cells_are_counted_on_a_terminal_and_in_a_log(stderr):
-    texts = []
-    for stream in (Terminal(), io.StringIO()):
-        stderr(stream)
-        with CountProgress("cells") as shown:
-            for done in range(5):
-                shown.show(done, 4, seconds_left=90)
-        texts.append(stream.getvalue())
-
-    assert "4/4 cells" in texts[0]
-    assert texts[0].endswith("\n")
-    assert texts[1] == "0/4 cells, 2 min left\n4/4 cells\n"
 
 
 def test_times_are_told_as_people_do(monkeypatch):

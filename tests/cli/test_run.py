@@ -1,17 +1,20 @@
+"""``ufselect run``: a plan, its store, and what goes wrong."""
+
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from one_sentence import refused
 from signals import heed_signals
-from small_experiments import change, planted_sets, query
+from small_experiments import planted_sets, query
 
 from ufselect.cli import main
-from ufselect.experiments.plan import find_plan, plan_path
 
 PLAN = """
 name = "tiny"
@@ -28,6 +31,7 @@ restarts = 2
 selector = "SCFS"
 grid = { alpha = [1.0], beta = [0.01, 1e9] }
 """
+RUN = ["run", "tiny.toml", "--data", ".", "--jobs", "1"]
 
 
 @pytest.fixture
@@ -38,42 +42,45 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-RUN = ["run", "tiny.toml", "--data", ".", "--jobs", "1"]
-
-
 def run(*more):
     return main([*RUN, *more])
 
 
-def test_tables_show_both_readings_and_the_same_command_goes_on(folder, capsys):
-    code = run("--store", "kept.sqlite")
-    out, err = capsys.readouterr()
+@pytest.mark.slow
+def test_tables_say_what_was_averaged_and_what_labels_told(folder, capsys):
+    code = run("--store", "kept.sqlite", "--latex", "t.tex", "--csv", "t.csv")
+    out, _ = capsys.readouterr()
     again = run("--store", "kept.sqlite", "--quiet")
 
-    assert code == 0
-    assert "accuracy, oracle: labels chose the best point of the grid" in out
-    assert "accuracy, fixed: one setting, fixed before any label was seen" in out
-    for label in ("SCFS", "random", "variance", "all features"):
-        # Three metrics in two readings, and the costs in two tables.
-        assert out.count(f"\n{label} ") >= 6
-    assert "Methods are told the number of classes" in out
-    assert "No statistics: 2 sets" in out
-    # On a busy machine there are lines between.
-    assert err.startswith("0/30 cells\n")
-    assert err.endswith("30/30 cells\n")
-    assert "SCFS, 2 cells (one 1, two 1): ValueError: beta=1e+09 leaves no" in out
-    assert again == 0
+    assert code == again == 0
     assert capsys.readouterr() == (out, "")
-    run("--store", "kept.sqlite", "--quiet", "--json", "--markdown", "tables.md")
-    content = json.loads(capsys.readouterr().out)
-    tables = {(table["metric"], table["reading"]): table for table in content["tables"]}
-    assert tables["accuracy", "oracle"]["labels_chose_parameters"]
-    assert not tables["accuracy", "fixed"]["labels_chose_parameters"]
-    assert 0 < tables["accuracy", "fixed"]["means"]["SCFS"]["one"] <= 1
-    assert "| method | one | two | mean |" in (folder / "tables.md").read_text()
+    words = " ".join(out.split())
+    for sentence in (
+        "accuracy in percent, oracle: labels chose the best point of the grid at every "
+        "number of features",
+        "accuracy in percent, fixed: one setting, fixed before any label was seen",
+        "Mean over 3, 6 features (all features: all at once) ± standard "
+        "deviation over repetitions: 2 seeds of k-means.",
+        "repetitions: 2 seeds of k-means for each seed of the method.",
+        "No statistics: 2 sets",
+        "SCFS, 2 runs (one 1, two 1): ValueError: beta=1e+09 leaves no",
+    ):
+        assert sentence in words
+    for label in ("SCFS", "random", "variance", "all features"):
+        # Three metrics in two readings.
+        assert out.count(f"\n{label} ") >= 6
+    assert out.count("setting, number of classes") == 3
+    scores = pd.read_csv("t.csv").set_index(["metric", "reading", "method", "data set"])
+    mean, deviation = scores.loc[("accuracy", "fixed", "random", "one")][:2]
+    shown = f"{100 * mean:.1f} ±{100 * deviation:.1f}"
+    assert shown in out
+    assert scores.loc[("accuracy", "fixed", "random", "one"), "repetitions"] == 2 * 10
+    latex = Path("t.tex").read_text()
+    assert latex.count(r"\begin{tabular}") == 6
+    assert shown.replace("±", r"$\pm$") in latex
 
 
-def test_a_bad_plan_is_answered_in_one_sentence(folder, capsys):
+def test_bad_input_is_answered_in_one_sentence(folder, capsys):
     for edit, sentence in [
         (("features =", "feature ="), "unknown key feature; it could be features"),
         (('"one"', '"won"'), "won"),
@@ -81,86 +88,90 @@ def test_a_bad_plan_is_answered_in_one_sentence(folder, capsys):
     ]:
         (folder / "tiny.toml").write_text(PLAN.replace(*edit))
         assert sentence in refused(capsys, *RUN)
-
-
-def test_a_corrupt_store_and_limits_on_a_cluster_are_one_sentence(folder, capsys):
-    damaged = "the store tiny.sqlite cannot be used, being damaged"
+    (folder / "tiny.toml").write_text(PLAN)
     (folder / "tiny.sqlite").write_bytes(b"not a database" * 100)
+    assert "the store tiny.sqlite cannot be used" in refused(capsys, *RUN)
+    unknown = "qick does not exist; name a plan in TOML, or one that comes with"
+    assert unknown in refused(capsys, "run", "qick")
+    for options, code, sentence in [
+        (["--csv", "no/a.csv"], 1, "the folder no does not exist"),
+        (["--html", "tiny.toml"], 2, "tiny.toml is a file that this command reads"),
+        (["--latex", "a", "--csv", "a"], 2, "a and a are the same file"),
+        (["--run-timeout", "0"], 2, "0 is not a time"),
+        (["--run-memory", "nan"], 2, "'nan' is not a number of gigabytes"),
+        (["--run-memory", "much"], 2, "'much' is not a number of gigabytes"),
+    ]:
+        assert sentence in refused(capsys, *RUN, *options, code=code)
 
-    assert damaged in refused(capsys, *RUN)
-    on_cluster = ["--dask", "tcp://127.0.0.1:1", "--cell-timeout", "5"]
-    (folder / "tiny.sqlite").unlink()
-    said = refused(capsys, *RUN, *on_cluster)
-    assert "can be limited on this machine only" in said
 
-
-def test_what_can_be_read_of_a_damaged_store_is_gone_on_with_on_request(folder, capsys):
-    run("--quiet")
-    first = capsys.readouterr().out
-    run("--quiet", "--recover")
-    assert capsys.readouterr().err == "ufselect: tiny.sqlite is not damaged\n"
+@pytest.mark.slow
+def test_a_damaged_store_is_named_kept_and_computed_anew(folder, capsys):
+    run("--quiet", "--json")
+    first = json.loads(capsys.readouterr().out)
     store = folder / "tiny.sqlite"
-    gone = "SELECT key FROM rankings WHERE set_name = 'two'"
-    change(
-        store,
-        f"DELETE FROM scores WHERE ranking IN ({gone})",
-        f"DELETE FROM judgements WHERE ranking IN ({gone})",
-        "DELETE FROM rankings WHERE set_name = 'two'",
-    )
-    where = "SELECT rootpage FROM sqlite_master WHERE name = 'claims'"
-    ((page,),) = query(store, where)
-    content = bytearray(store.read_bytes())
-    content[4096 * (page - 1)] ^= 0xFF
-    store.write_bytes(content)
+    os.truncate(store, store.stat().st_size // 2)
     damaged = store.read_bytes()
-    complaint = refused(capsys, *RUN, "--quiet")
-    code = run("--quiet", "--recover")
+    code = run("--quiet", "--json")
     out, err = capsys.readouterr()
 
-    assert "keep what can be read with ufselect run PLAN --recover" in complaint
     assert code == 0
-    assert "recovered 15 cells, 14 of them with scores; the damaged" in err
-    # One of them had failed.
-    assert "computed now: SCFS on one (1), SCFS on two (3), Random" in err
-    # But for times and memory, at the end.
-    assert out.split("seconds")[0] == first.split("seconds")[0]
-    assert (folder / "tiny.sqlite.damaged").read_bytes() == damaged
+    assert err == (
+        "ufselect: tiny.sqlite is damaged: it is kept as tiny.sqlite.damaged-1, and "
+        "all is computed anew\n"
+    )
+    assert json.loads(out)["scores"] == first["scores"]
+    assert Path("tiny.sqlite.damaged-1").read_bytes() == damaged
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads memory as Linux shows it")
+def test_runs_beyond_a_limit_fail_and_the_exit_code_says_if_all_did(folder, capsys):
+    one_seed = '[[methods]]\nselector = "RandomSelection"\nlabel = "random"\n'
+    plan = PLAN.replace('"one", "two"', '"one"') + one_seed
+    # A run that ends before anyone looks at its memory is done.
+    plan = plan.replace("repetitions = 2", "repetitions = 100")
+    (folder / "tiny.toml").write_text(plan)
+    code = run("--quiet", "--json", "--run-memory", "0.01")
+    failed = json.loads(capsys.readouterr().out)
+    retried = run("--quiet", "--json", "--retry", "--run-timeout", "600")
+    content = json.loads(capsys.readouterr().out)
+
+    assert code == 1
+    assert failed["runs"] == {"runs": 6, "done": 0, "failed": 6, "missing": 0}
+    assert "it took more than the 0.01 GB that a run may take" in failed["failures"][0]
+    assert retried == 0
+    assert content["runs"] == {"runs": 6, "done": 5, "failed": 1, "missing": 0}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_termination_end_with_what_was_kept(folder, number):
+@pytest.mark.parametrize("busy", [True, False], ids=["at work", "loading"])
+def test_ctrl_c_and_termination_end_with_what_was_kept(folder, number, busy):
     plan = PLAN.replace("repetitions = 2", "repetitions = 200")
     (folder / "tiny.toml").write_text(plan)
-    command = [sys.executable, "-m", "ufselect", "run", "tiny.toml"]
     process = subprocess.Popen(
-        [*command, "--data", ".", "--jobs", "2"],
+        [sys.executable, "-m", "ufselect", *RUN[:-1], "2"],
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=heed_signals,
+        start_new_session=True,
     )
-    first_line = process.stderr.readline()
-    process.send_signal(number)
+    table = "runs" if busy else "plans"
+    while not Path("tiny.sqlite").exists() or not rows_of(table):
+        assert process.poll() is None
+        time.sleep(0.02)
+    # As a terminal does, to every process.
+    os.killpg(process.pid, number)
     err = process.communicate(timeout=60)[1]
 
-    assert first_line == "0/30 cells\n"
     assert process.returncode == 130
-    assert "cells are kept in tiny.sqlite, and the same command continues" in err
+    assert "runs are kept in tiny.sqlite, and the same command continues" in err
     assert "Traceback" not in err
 
 
-def test_a_plan_is_known_by_its_name_or_answered_with_those_that_there_are(
-    folder, capsys
-):
-    unknown = "qick does not exist; name a plan in TOML, or one that comes with"
-    for arguments, sentence in [
-        (
-            ["report", "none.sqlite", "--plan", "quick"],
-            "none.sqlite does not exist; na",
-        ),
-        (["report", "none.sqlite", "--plan", "qick"], unknown),
-        (["run", "qick"], unknown),
-    ]:
-        assert refused(capsys, *arguments).startswith(f"ufselect: {sentence}")
-    assert find_plan(Path("quick")) == plan_path("quick")
+def rows_of(table):
+    try:
+        return query("tiny.sqlite", f"SELECT * FROM {table}")
+    except Exception:  # noqa: BLE001 - it is being created
+        return []

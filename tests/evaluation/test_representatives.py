@@ -1,11 +1,11 @@
 """Columns that represent others: against naive versions with all correlations."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from memory import traced_memory
 
 from ufselect.evaluation import criteria, representatives, skip_near_duplicates
 from ufselect.matrix import DataMatrix
@@ -140,9 +140,7 @@ def test_bad_numbers_and_orders_are_refused(function, arguments, message):
 
 def test_stand_ins_are_found_without_a_copy_of_the_table():
     table = np.random.RandomState(0).standard_normal((12_000, 400))
-    tracemalloc.start()
-    representatives(table, np.arange(5))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    with traced_memory() as memory:
+        representatives(table, np.arange(5))
 
-    assert peak < 0.9 * table.nbytes
+    assert memory.peak < 0.9 * table.nbytes

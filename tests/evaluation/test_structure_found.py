@@ -13,11 +13,10 @@ from ufselect.evaluation.structure_found import (
     eigenvalues_by_kind,
     eigenvalues_of_copies,
     explained_shares,
-    permuted_columns,
     q_values,
     structure_of_matrix,
 )
-from ufselect.matrix import as_matrix
+from ufselect.matrix import DenseMatrix, as_matrix
 
 
 def analysis(X, seed=0, n_permutations=19):
@@ -52,16 +51,13 @@ def test_shared_permutations_give_the_eigenvalues_of_permuted_columns(shape):
     random = np.random.default_rng(0)
     raw = random.normal(size=shape) * np.linspace(1, 3, shape[1])
     raw[:, :4] += 6 * random.normal(size=(shape[0], 1))
-    data, kinds = as_matrix(raw), ["none", "features"]
+    data, kinds = DenseMatrix(raw), ["none", "features"]
     own, copies = eigenvalues_of_copies(data, 60, random)
-    permuted = (as_matrix(permuted_columns(raw, random)) for _ in range(60))
-    others = np.array(
-        [eigenvalues_by_kind(each, data.summary(), kinds)[:, 0] for each in permuted]
-    )
+    permuted = (data.permuted(random) for _ in range(60))
+    others = np.array([eigenvalues_by_kind(each, kinds)[:, 0] for each in permuted])
 
-    np.testing.assert_allclose(
-        own, eigenvalues_by_kind(data, data.summary(), kinds), rtol=1e-4, atol=1e-5
-    )
+    expected = eigenvalues_by_kind(data, kinds)
+    np.testing.assert_allclose(own, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(copies.mean(axis=0), others.mean(axis=0), rtol=0.05)
     np.testing.assert_allclose(copies.std(axis=0), others.std(axis=0), rtol=0.5)
     assert own[0, 0] > 1.2 * copies[:, 0].max()

@@ -1,7 +1,7 @@
 import pytest
 from small_experiments import planted_sets, small_plan
 
-from ufselect.experiments.runner import run_plan
+from ufselect.experiments.run import run_plan
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def located(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def calm(located, tmp_path_factory):
-    """Return the store of a run of the small plan that nothing disturbed."""
+    """Return the store of the small plan, computed without any disturbance."""
     path = tmp_path_factory.mktemp("calm") / "store.sqlite"
     run_plan(small_plan(), path, located)
     return path

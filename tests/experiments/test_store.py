@@ -1,33 +1,24 @@
-import subprocess
-import sys
-from dataclasses import replace
+"""A store keeps what was written, and is never misread or overwritten."""
+
+import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
-from small_experiments import query
+from small_experiments import change, content, query, small_plan
 
-from ufselect.experiments.cells import Cell
 from ufselect.experiments.protocol import Score
-from ufselect.experiments.store import (
-    DONE,
-    FAILED,
-    STOPPED,
-    Outcome,
-    RunLock,
-    Store,
-    is_running,
-)
+from ufselect.experiments.results import read_experiment
+from ufselect.experiments.run import run_plan
+from ufselect.experiments.runs import PlannedRun
+from ufselect.experiments.store import Store, reading, set_aside_if_damaged
+from ufselect.experiments.work import Outcome, Ranking
 
-CELL = Cell("lung", "abc", "none", "SCFS", "{}", 0)
-OTHER = Cell("lung", "abc", "none", "SCFS", "{}", 1)
-OUTCOME = Outcome(
-    DONE,
-    order=np.array([2, 0, 1], dtype=np.int32),
-    history=np.array([2.0, 1.5]),
-    seconds=0.1,
-    peak_memory=1000,
-    scores=(Score(2, "accuracy", 0, 0.75), Score(2, "accuracy", 1, 0.5)),
-)
+RUN = PlannedRun("lung", "abc", "none", "SCFS", "{}", 0)
+ORDER = np.array([2, 0, 1], dtype=np.int32)
+RANKING = Ranking(ORDER, np.array([2.0, 1.5]), 0.1, 1000)
+OUTCOME = Outcome(RANKING, (Score(2, "accuracy", 0, 0.75), Score(2, "nmi", 1, 0.5)))
 
 
 @pytest.fixture
@@ -35,124 +26,177 @@ def path(tmp_path):
     return tmp_path / "store.sqlite"
 
 
-def test_what_was_saved_is_there_after_opening_again(path):
-    with Store(path, "judge") as store:
-        store.save(CELL, OUTCOME)
+@pytest.fixture
+def full(path, calm):
+    """Return the copy of a store with results."""
+    return Path(shutil.copy(calm, path))
 
-    with Store(path, "judge") as store:
-        assert store.finished() == {CELL.key}
-        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
-    assert query(path, "SELECT history, seconds, peak_memory FROM rankings") == [
-        (np.array([2.0, 1.5]).tobytes(), 0.1, 1000)
-    ]
+
+def test_what_was_saved_is_there_after_opening_again(path):
+    with Store(path) as store:
+        store.save(RUN, "judge", OUTCOME)
+
+    with Store(path) as store:
+        found = store.ranking_of(RUN.key())
+        assert store.keys("judge") == {RUN.key()}
+        assert found.order.tolist() == [2, 0, 1]
+        assert found.history.tolist() == [2.0, 1.5]
+        assert found[2:] == (0.1, 1000)
     scores = query(path, "SELECT features, metric, repetition, value FROM scores")
     assert scores == list(OUTCOME.scores)
 
 
 def test_a_ranking_is_kept_however_another_judge_fares(path):
-    reason = "SELECT reason FROM judgements WHERE judge = 'other judge'"
-    with Store(path, "judge") as store:
-        store.save(CELL, OUTCOME)
-    with Store(path, "other judge") as store:
-        assert store.finished() == set()
-        assert store.claim(CELL.key)
-        store.save(CELL, Outcome(FAILED, "ValueError: too few"), only_judged=True)
-        assert query(path, reason) == [("ValueError: too few",)]
-        assert store.finished() == set()
-        judged = Outcome(DONE, scores=(Score(3, "accuracy", 0, 1.0),))
-        store.save(CELL, judged, only_judged=True)
-        assert store.finished() == {CELL.key}
-    with Store(path, "judge") as store:
-        assert store.finished() == {CELL.key}
-        assert store.order_of(CELL.key).tolist() == [2, 0, 1]
-    counts = "SELECT judge, n_scores FROM judgements ORDER BY judge"
-    assert query(path, counts) == [("judge", 2), ("other judge", 1)]
+    with Store(path) as store:
+        store.save(RUN, "judge", OUTCOME)
+        store.save(RUN, "other", Outcome(RANKING, reason="ValueError: too few"))
+        assert store.keys("other") == set()
+        assert store.keys("other", failed=True) == store.keys("judge") == {RUN.key()}
+        store.save(RUN, "other", Outcome(RANKING, (Score(3, "accuracy", 0, 1.0),)))
+        assert store.keys("other") == {RUN.key()}
+    counts = "SELECT judge, count(*) FROM scores GROUP BY judge"
+    assert query(path, counts) == [("judge", 2), ("other", 1)]
 
 
-def test_a_failure_keeps_its_reason_and_one_that_was_stopped_waits(path):
-    stopped = Outcome(STOPPED, reason="it took longer")
-    with Store(path, "judge") as store:
-        store.save(CELL, Outcome(FAILED, reason="ValueError: W = 0"))
-        assert query(path, "SELECT reason FROM rankings") == [("ValueError: W = 0",)]
-        assert store.finished() == set()
-        assert store.claim(CELL.key)
-        store.save(CELL, OUTCOME)
-        store.save(OTHER, stopped)
-    with Store(path, "other judge") as store:
-        store.save(CELL, stopped, only_judged=True)
-        assert store.stopped() == {CELL.key, OTHER.key}
-
-
-def test_a_cell_is_claimed_once_and_not_when_it_is_finished(path):
-    with Store(path, "judge") as first, Store(path, "judge") as second:
-        assert first.claim(CELL.key)
-        assert not second.claim(CELL.key)
-        assert second.claim(OTHER.key)
-        assert second.claimed_by_others() == {CELL.key}
-        first.save(CELL, OUTCOME)
-        assert not second.claim(CELL.key)
-    # Closing gives back what was claimed and not finished.
-    with Store(path, "judge") as third:
-        assert third.claim(OTHER.key)
-
-
-def test_claims_die_with_the_process_that_made_them(path):
-    code = (
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from ufselect.experiments.store import Store\n"
-        "store = Store(Path(sys.argv[1]), 'judge')\n"
-        f"store.claim({CELL.key!r})\n"
-        "os.kill(os.getpid(), 9)\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
-
-    left_over = list(path.parent.glob("*.lock"))
-    with Store(path, "judge") as store:
-        assert len(left_over) == 1
-        assert not left_over[0].exists()
-        assert store.claim(CELL.key)
-    path.unlink()
-    # A run is alive until its lock is closed.
-    lock = RunLock(path)
-    alive = is_running(path, lock.name)
-    lock.close()
-
-    assert alive
-    assert not is_running(path, lock.name)
-    assert list(path.parent.iterdir()) == []
-
-
-def test_a_cell_is_written_whole_and_a_missing_folder_is_named(path):
+def test_a_run_is_written_whole_and_a_missing_folder_is_named(path):
     half = OUTCOME._replace(scores=(Score(2, "accuracy", 0, None),))
-    with Store(path, "judge") as store:
+    with Store(path) as store:
         with pytest.raises(ValueError, match="NOT NULL"):
-            store.save(CELL, half)
-        assert store.order_of(CELL.key) is None
+            store.save(RUN, "judge", half)
+        assert store.ranking_of(RUN.key()) is None
     with pytest.raises(ValueError, match="nowhere does not exist"):
-        Store(path.parent / "nowhere" / "store.sqlite", "judge")
+        Store(path.parent / "nowhere" / "store.sqlite")
 
 
 def test_without_space_nothing_is_lost_and_the_remedy_is_said(path):
-    big = OUTCOME._replace(order=np.arange(100_000, dtype=np.int32))
-    with Store(path, "judge") as store:
-        store.save(CELL, OUTCOME)
-        store.claim(OTHER.key)
+    big = Outcome(Ranking(np.arange(100_000)))
+    with Store(path) as store:
+        store.save(RUN, "judge", OUTCOME)
         store._connection.execute("PRAGMA max_page_count = 20")
-        with pytest.raises(
-            ValueError, match=r"no space left for the store .* free some"
-        ):
-            store.save(OTHER, big)
+        with pytest.raises(ValueError, match=r"no space left for the store .* free"):
+            store.save(RUN, "other", big)
 
-        # The store goes on as if nothing had happened.
-        assert store.finished() == {CELL.key}
+        assert store.keys("judge") == {RUN.key()}
         store._connection.execute("PRAGMA max_page_count = 1000")
-        store.save(OTHER, big)
-        assert store.finished() == {CELL.key, OTHER.key}
-        # Where nothing can be written, closing frees the claims all the same.
-        third = replace(CELL, seed=2)
-        store.claim(third.key)
-        store._connection.execute("PRAGMA query_only = ON")
+        store.save(RUN, "other", big)
     assert list(path.parent.iterdir()) == [path]
-    with Store(path, "judge") as store:
-        assert store.claim(third.key)
+
+
+def test_reading_changes_nothing_and_does_not_stop_a_run(full):
+    before = full.read_bytes()
+    read_experiment(full)
+    assert full.read_bytes() == before
+    assert list(full.parent.iterdir()) == [full]
+
+    count = "SELECT count(*) FROM runs"
+    with Store(full) as store, reading(full) as connection:
+        before = connection.execute(count).fetchone()
+        # A second run on the same store computes the same, and harms nothing.
+        with Store(full) as other:
+            store.save(RUN, "judge", OUTCOME)
+            other.save(RUN, "judge", OUTCOME)
+        assert connection.execute(count).fetchone() == before
+        assert query(full, count) != [before]
+
+
+def cut(share):
+    return lambda path: os.truncate(path, int(share * path.stat().st_size))
+
+
+def overwrite(path):
+    """Put noise in the place of a page of scores, past the first page."""
+    damaged = bytearray(path.read_bytes())
+    damaged[8192:12288] = np.random.default_rng(0).bytes(4096)
+    path.write_bytes(damaged)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [cut(0.5), cut(0.9), cut(0.999), overwrite],
+    ids=["half", "most", "almost all", "one page"],
+)
+def test_a_damaged_store_is_named_kept_and_computed_anew(
+    full, calm, plan, located, damage
+):
+    (full.parent / "store.sqlite.damaged-1").touch()
+    damage(full)
+    damaged = full.read_bytes()
+    for use in (read_experiment, Store):
+        with pytest.raises(ValueError, match=r"store\.sqlite is damaged") as error:
+            use(full)
+        assert "\n" not in str(error.value)
+
+    kept = set_aside_if_damaged(full)
+    run_plan(plan, full, located)
+
+    assert kept.name == "store.sqlite.damaged-2"
+    assert kept.read_bytes() == damaged
+    assert content(full) == content(calm)
+    assert set_aside_if_damaged(full) is None
+
+
+def another_program(path):
+    path.unlink()
+    change(path, "CREATE TABLE theirs (a)")
+
+
+def damaged_file_of_another_program(path):
+    another_program(path)
+    change(path, *(f"INSERT INTO theirs VALUES ('{'x' * 4000}')" for _ in range(9)))
+    cut(0.5)(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: path.write_text("a,b\n" * 1000), "cannot be used"),
+        (another_program, "is a database of another program"),
+        (damaged_file_of_another_program, "is"),
+        (
+            lambda path: change(path, "PRAGMA user_version = 3"),
+            "has version 3 of the store and this ufselect knows version 4",
+        ),
+    ],
+    ids=["text", "another program", "damaged", "version"],
+)
+def test_what_is_no_store_of_ours_is_refused_and_stays(full, make, sentence):
+    full = full.rename(full.with_name("odd 100% #1.sqlite"))
+    make(full)
+    before = full.read_bytes()
+
+    for use in (read_experiment, Store, set_aside_if_damaged):
+        with pytest.raises(ValueError, match=f"odd 100% #1.sqlite {sentence}") as error:
+            use(full)
+        assert "\n" not in str(error.value)
+    assert full.read_bytes() == before
+    assert list(full.parent.iterdir()) == [full]
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (Path.unlink, "does not exist; name a store that ufselect run has made"),
+        (lambda path: path.write_text(""), "is empty; fill it with ufselect run"),
+        (lambda path: (path.unlink(), path.mkdir()), "is a folder; name a store"),
+        (lambda path: change(path, "DELETE FROM plans"), "is empty; fill it with"),
+    ],
+    ids=["missing", "empty", "folder", "no plan"],
+)
+def test_a_report_needs_a_store_with_a_plan(full, make, sentence):
+    make(full)
+    with pytest.raises(ValueError, match=sentence):
+        read_experiment(full)
+
+
+def test_several_plans_share_a_store_and_the_last_one_is_read(full, plan, located):
+    other = small_plan(name="other", sets=["one"])
+    run_plan(other, full, located)
+    newest, named = read_experiment(full), read_experiment(full, "small")
+    run_plan(plan, full, located)
+
+    assert (newest.plan, newest.others) == (other, ["small"])
+    assert (named.plan, named.others) == (plan, ["other"])
+    assert newest.count().missing == named.count().missing == 0
+    assert read_experiment(full).plan == plan
+    with pytest.raises(ValueError, match="no plan 'third'; it has other, small"):
+        read_experiment(full, "third")

@@ -1,12 +1,12 @@
 """One meaning of a matrix, however its numbers are kept."""
 
-import tracemalloc
 from copy import copy
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from elsewhere import ELSEWHERE, in_memory, one_thread
+from memory import traced_memory
 
 from ufselect.matrix import (
     DenseMatrix,
@@ -363,8 +363,7 @@ class TestSparseStaysSparse:
         matrix = as_matrix(raw).affine(np.ones(n_features), np.full(n_features, 2.0))
         right, left = factor(n_features), factor(n_samples)
 
-        tracemalloc.start()
-        try:
+        with traced_memory() as memory:
             matrix.dot(right)
             matrix.transpose_dot(left)
             matrix.summary()
@@ -372,31 +371,49 @@ class TestSparseStaysSparse:
             matrix.row_norms()
             matrix.scale_samples(np.ones(n_samples))
             matrix.take(np.arange(1000))
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
 
-        assert peak < 0.02 * 8 * n_samples * n_features
+        assert memory.peak < 0.02 * 8 * n_samples * n_features
 
 
 def test_a_mapped_matrix_is_read_in_blocks(tmp_path):
     raw = mapped(np.ones((200_000, 20)), tmp_path)
     matrix = as_matrix(raw)
 
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         matrix.dot(factor(20, 1))
         matrix.transpose_dot(factor(200_000, 1))
         matrix.feature_gram()
         matrix.summary()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
 
-    assert peak < 0.8 * raw.nbytes
+    assert memory.peak < 0.8 * raw.nbytes
 
 
 CONTAINERS = {"dense": np.asarray, "CSR": sp.csr_array, "CSC": sp.csc_array}
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_permuted_copy_has_the_values_and_statistics_of_each_column(container):
+    X = np.random.default_rng(0).poisson(1.0, size=(40, 6)).astype(float)
+    X[:, 2] = 3.0
+    matrix = as_matrix(container(X))
+    permuted = matrix.permuted(np.random.default_rng(1))
+    values = permuted.columns(slice(None))
+
+    np.testing.assert_array_equal(np.sort(values, axis=0), np.sort(X, axis=0))
+    assert (values != X).any(axis=0).tolist() == [place != 2 for place in range(6)]
+    fresh = as_matrix(container(values)).summary()
+    np.testing.assert_allclose(permuted.summary(), fresh, atol=1e-14)
+    # Columns that are taken keep what is known of them.
+    np.testing.assert_array_equal(
+        matrix.take(np.array([4, 1])).summary(), matrix.summary().take([4, 1])
+    )
+
+
+def test_all_rows_in_order_are_no_copy():
+    matrix = as_matrix(np.eye(4))
+
+    assert matrix.take_rows(np.arange(4)) is matrix
+    assert matrix.take_rows(np.arange(4)[::-1]).raw[0].tolist() == [0, 0, 0, 1]
 
 
 @pytest.fixture(params=CONTAINERS)

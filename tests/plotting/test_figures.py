@@ -48,7 +48,6 @@ from ufselect.report import (
     sample_scatter,
     score_curve,
     selection_frequencies,
-    sparkline,
     surface,
 )
 
@@ -375,7 +374,7 @@ def test_calls_differ_by_colour_and_permuted_copies_lie_behind():
     assert set(right.lines[0].get_ydata()) == {0.1}
     assert right.lines[1].get_ydata()[0] == 1.0
     assert [text.get_text() for text in legend.get_texts()] == [
-        *("largest of its permuted copies", *dict.fromkeys(calls))
+        *("permuted copies", *dict.fromkeys(calls))
     ]
     assert [part["x"] for part in hover_of(plot)] == [
         pytest.approx(axes.get_xlim()) for axes in (left, right)
@@ -528,39 +527,6 @@ def test_pixels_that_were_kept_are_outlined():
     assert svg.count("<use") == 4
     assert svg.count("<image") == 2
     assert {"a < b & c", "other", "caption"} <= set(words_of(svg))
-
-
-def heights_of(cell):
-    return [int(height) for height in re.findall(r"M\d+ 20v-(\d+)", cell.svg)]
-
-
-def test_a_sparkline_counts_as_numpy_does_and_is_small():
-    values = np.random.RandomState(0).normal(size=500)
-    counts, _ = np.histogram(values, bins=16)
-    expected = np.ceil(counts / counts.max() * 19).astype(int)
-    cell = sparkline(values)
-
-    assert heights_of(cell) == expected[expected > 0].tolist()
-    assert ElementTree.fromstring(cell.svg).get("aria-label") == str(cell)
-    assert len(cell.svg) < 700
-    assert sparkline([0.0] * 19 + [1.0]) == "from 0 to 1, median 0"
-
-
-@pytest.mark.parametrize(
-    "values", [[], [3.0, 3.0], [1e150], [1e308, -1.7e308], [1e16, 1e16 + 2]]
-)
-def test_a_sparkline_of_odd_values_is_drawn(values):
-    assert len(heights_of(sparkline(values))) == len(set(values))
-
-
-def test_ranges_by_cluster_lie_where_the_values_do():
-    cell = sparkline([0.0, 0.0, 5.0, 10.0, 10.0], ["b", "b", "<a>", "c", "c"])
-    middles = re.findall(r'cx="(.*?)"', cell.svg)
-
-    assert cell == "median by cluster: <a> at 5, b at 0, c at 10"
-    assert [float(x) for x in middles] == [40.0, 2.0, 78.0]
-    assert "<a>" not in cell.svg
-    assert ElementTree.fromstring(sparkline([3.0, 3.0], [0, 1]).svg)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,19 @@ def as_dask(X):
     return pytest.importorskip("dask.array").from_array(X, chunks=(20, -1))
 
 
+# Every function of pl, called in the one order that all have.
+DRAW = {name: getattr(pl, name) for name in pl.__all__}
+DRAW["compare"] = lambda selector, X=None: pl.compare({"a": selector, "b": selector})
+
+
+def numbers_of(ax):
+    """Return the numbers that axes show."""
+    shown = [np.ravel(line.get_ydata()) for line in ax.lines]
+    shown += [np.asarray(image.get_array()).ravel() for image in ax.images]
+    return np.concatenate([*shown, [len(ax.texts)]])
+
+
+@pytest.mark.parametrize("name", DRAW)
 @pytest.mark.parametrize(
     "convert",
     [
@@ -143,73 +156,88 @@ def as_dask(X):
         *(as_anndata, as_dask),
     ],
 )
-def test_plots_take_the_tables_that_fit_takes(auto, convert):
+def test_plots_take_the_tables_that_fit_takes(auto, convert, name):
     X, _ = auto
     table = convert(X)
     expected, selector = (
         SCFS(5, n_clusters=3, random_state=0).fit(each) for each in (X, table)
     )
-    drawn = [pl.heatmap(expected, X), pl.heatmap(selector, table)]
-    points = [pl.samples(expected, X), pl.samples(selector, table)]
+    drawn = numbers_of(DRAW[name](selector, table))
 
-    first, second = (np.asarray(axes.images[0].get_array()) for axes in drawn)
-    assert second == pytest.approx(first)
-    assert [text.get_text().lstrip("x") for text in drawn[1].texts] == [
-        text.get_text().lstrip("x") for text in drawn[0].texts
-    ]
-    first, second = (
-        np.vstack([line.get_xydata() for line in axes.lines]) for axes in points
-    )
-    assert second == pytest.approx(first)
+    assert drawn == pytest.approx(numbers_of(DRAW[name](expected, X)), nan_ok=True)
     pyplot.close("all")
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        pl.scores,
-        lambda selector: pl.heatmap(selector, np.eye(3)),
-        lambda selector: pl.samples(selector, np.eye(3)),
-        lambda selector: pl.stability(selector, np.eye(3)),
-        lambda selector: pl.compare({"a": selector, "b": selector}),
-        lambda selector: selector.plot(),
-    ],
-)
-def test_a_selector_that_is_not_fitted_is_refused(draw):
+def test_names_on_a_heat_map_are_those_of_the_table(auto):
+    X, _ = auto
+    selector = MaxVariance(3).fit(X)
+    for table in (pd.DataFrame(X).add_prefix("x"), as_polars(X), as_anndata(X)):
+        drawn = pl.heatmap(selector, table)
+        words = [text.get_text() for text in drawn.texts]
+        assert words == [f"x{column}" for column in selector.order_[:3]]
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("draw", [*DRAW.values(), lambda s, X: s.plot()])
+@pytest.mark.parametrize("X", [None, np.eye(3)], ids=["alone", "with a table"])
+def test_a_selector_that_is_not_fitted_is_refused(draw, X):
     with pytest.raises(NotFittedError, match="MaxVariance instance is not fitted"):
-        draw(MaxVariance())
+        draw(MaxVariance(), X)
 
 
-def test_where_nothing_was_chosen_scores_are_drawn_without_a_cut(ax):
+@pytest.mark.parametrize("name", DRAW)
+def test_where_nothing_was_chosen_there_are_scores_or_one_sentence(name, ax):
     X = np.random.default_rng(0).normal(size=(60, 40))
     with pytest.warns(UserWarning, match="shows no groups"):
         selector = AutoSelect(random_state=0).fit(X)
-    pl.scores(selector, ax=ax)
+    if name != "scores":
+        with pytest.raises(ValueError, match="AutoSelect chose no feature") as refused:
+            DRAW[name](selector, X)
+        assert len(str(refused.value).splitlines()) == 1
+        return
+    pl.scores(selector, X, ax=ax)
 
     assert np.sort(ax.lines[0].get_ydata()) == pytest.approx(np.sort(selector.scores_))
     assert not ax.texts
-    for draw in (pl.heatmap, pl.samples, pl.stability):
-        with pytest.raises(ValueError, match="AutoSelect chose no feature"):
-            draw(selector, X)
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_the_selector_comes_first(auto, name):
+    X, selector = auto
+    with pytest.raises(TypeError, match="first argument is a fitted selector"):
+        DRAW[name](X, selector)
+
+
+@pytest.mark.parametrize("name", sorted({*DRAW} - {"scores", "compare"}))
+def test_the_table_is_that_of_the_fit(auto, name):
+    X, _ = auto
+    selector = MaxVariance(3).fit(X)
+    with pytest.raises(ValueError, match=r"Give X|give X after"):
+        DRAW[name](selector)
+    for other in (X[:, 1:], np.hstack([X, X]), as_dask(X[:, 1:])):
+        with pytest.raises(ValueError, match="give the table of the fit"):
+            DRAW[name](selector, other)
 
 
 @pytest.mark.parametrize(
     ("draw", "complaint"),
     [
-        (lambda X, s: pl.heatmap(X, s), "first argument is a fitted selector"),
-        (lambda X, s: pl.heatmap(s), "Give X, the table that MaxVariance was fitted"),
-        (lambda X, s: pl.samples(s), "Give X, the table that MaxVariance was fitted"),
-        (lambda X, s: pl.heatmap(s, X[:, 1:]), "X has 39 features"),
         (lambda X, s: pl.heatmap(s, X, feature_names=["a"]), "1 names for 40"),
+        (lambda X, s: pl.heatmap(s, X, n_features=0), "must be >= 1"),
+        (lambda X, s: pl.heatmap(s, X, groups=["a", "b"]), "for 90 samples"),
+        (lambda X, s: pl.heatmap(s, X, labels=["a", "b"]), "for 90 samples"),
+        (lambda X, s: pl.samples(s, X, color=["a", "b"]), "for 90 samples"),
         (
             lambda X, s: pl.compare({"a": s, "b": MaxVariance(2).fit(X[:, :9])}),
             "tables of 9 and 40 features",
         ),
+        (lambda X, s: pl.compare([s, s]), "two selectors or more by name"),
+        (lambda X, s: pl.compare({"a": s, "b": s}, n_features=41), "must be <= 40"),
     ],
 )
 def test_what_does_not_fit_together_is_refused_in_one_sentence(auto, draw, complaint):
     X, _ = auto
-    with pytest.raises((TypeError, ValueError), match=complaint) as refused:
+    with pytest.raises(ValueError, match=complaint) as refused:
         draw(X, MaxVariance(3).fit(X))
 
     assert len(str(refused.value).splitlines()) == 1

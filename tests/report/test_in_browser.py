@@ -1,6 +1,5 @@
-"""Reports in a real browser: they sort, save, tell, fit, print, and are safe."""
+"""Reports in a real browser: they sort, find, save, fit, print, and are safe."""
 
-import csv
 import io
 import re
 import shlex
@@ -16,7 +15,6 @@ from ufselect.data import planted as planted_table
 from ufselect.data import read_labelled
 from ufselect.report import (
     Effort,
-    Graphic,
     Paragraph,
     Picture,
     Section,
@@ -39,8 +37,8 @@ FAULTS = """() => {
   const start = (e) => e.outerHTML.slice(0, 80);
   const seen = (e) => e.checkVisibility() && e.getBoundingClientRect().width > 0;
   const blocks = [...document.querySelectorAll(
-    "h1, h2, h3, .verdict, main p, main ul, figcaption, .tools, .wide, pre")].filter(
-    (e) => seen(e) && !e.parentElement.closest(".verdict, .wide, li"));
+    "h1, h2, .verdict, main p, main ul, figcaption, .tools, .wide, .details, pre")]
+    .filter((e) => seen(e) && !e.parentElement.closest(".verdict, .wide, .details"));
   const faults = [];
   for (const [place, one] of blocks.entries()) {
     const a = one.getBoundingClientRect();
@@ -71,25 +69,43 @@ FAULTS = """() => {
 def written(planted, tmp_path_factory):
     """Write a report with every part in which the best feature has a hostile name."""
     data = planted(48, 40)
-    selector = SCFS(30, n_clusters=3, random_state=0).fit(data.X)
-    # As AutoSelect has them, so that the table has all its columns.
-    selector.calls_, selector.explained_ = np.full(40, "confirmed"), np.ones(40)
-    selector.permuted_explained_ = np.full(40, 0.1)
-    names = [f"gene number {place}" for place in range(40)]
+    X = np.c_[data.X, 0.9 * data.X + 0.05 * np.roll(data.X, 1, axis=0)]
+    selector = AutoSelect(SCFS(), n_features_to_select=30, random_state=0).fit(X)
+    names = [f"gene number {place}" for place in range(80)]
     names[selector.order_[0]] = HOSTILE
     report = selection_report(
-        data.X,
+        X,
         selector,
+        refitted=SCFS(30, n_clusters=3),
         feature_names=names,
         labels=[HOSTILE if label else "other" for label in data.labels],
-        image_shape=(4, 10),
+        image_shape=(8, 10),
         command=HOSTILE,
         title=HOSTILE,
         effort=Effort(3, 2, 20, 1),
     )
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(report.html(), encoding="utf-8")
-    return path
+    return path, report
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Write the report of the command line about 2,000 features, 41 of them useful."""
+    data = planted_table("blobs", n_samples=200, n_useful=40, n_noise=1960)
+    names = [f"gene{place:04d}" for place in range(2000)]
+    frame = pd.DataFrame(data.table.round(4), columns=names)
+    frame["gene2000"] = (
+        frame.loc[:, data.informative].iloc[:, 0] + 0.01 * frame.iloc[:, -1]
+    )
+    folder = tmp_path_factory.mktemp("wide")
+    frame.to_csv(folder / "wide.csv", index=False)
+    files = ["--report", folder / "wide.html", "--scores", folder / "scores.csv"]
+    assert main(["select", *map(str, [folder / "wide.csv", *files, "--quiet"])]) == 0
+    ranking = pd.read_csv(
+        folder / "scores.csv", true_values=["yes"], false_values=["no"]
+    )
+    return folder / "wide.html", ranking
 
 
 @pytest.fixture
@@ -125,8 +141,8 @@ def middle_of(page, part, across=0.5, down=0.5):
 
 
 def test_a_table_sorts_filters_and_saves_and_hostile_text_stays(page, asked, tmp_path):
-    rows = [[*each, Graphic(SVG, "words")] for each in zip(NAMES, SCORES, strict=True)]
-    table = TextTable(["name", "score", "drawn"], rows, INJECTED, True, name="genes")
+    rows = list(zip(NAMES, SCORES, strict=True))
+    table = TextTable(["name", "score"], rows, INJECTED, True, name="genes")
     sections = [
         Section(HOSTILE, [Paragraph(INJECTED), TextTable(["plain"], [["1"]])]),
         Section("interactive", [table]),
@@ -142,20 +158,20 @@ def test_a_table_sorts_filters_and_saves_and_hostile_text_stays(page, asked, tmp
     assert shown.count(HOSTILE) == 3
     assert INJECTED in shown
     assert page.locator("script, img, b").count() == 1
-    # Drawings and plain tables are not sorted.
-    assert (page.locator("th").count(), page.locator("th button").count()) == (4, 2)
+    # A plain table is not sorted.
+    assert (page.locator("th").count(), page.locator("th button").count()) == (3, 2)
 
     head.nth(1).get_by_role("button").click()
     assert cells(page, 2) == ["\N{MINUS SIGN}2", "9e-1", "10.5", "1,000", ""]
-    assert head.evaluate_all(sorted_as) == [None, "ascending", None]
+    assert head.evaluate_all(sorted_as) == [None, "ascending"]
     head.nth(1).get_by_role("button").click()
     assert cells(page, 2) == ["1,000", "10.5", "9e-1", "\N{MINUS SIGN}2", ""]
-    assert head.evaluate_all(sorted_as) == [None, "descending", None]
+    assert head.evaluate_all(sorted_as) == [None, "descending"]
     # By keyboard, as people count.
     page.locator("[data-interactive] input").focus()
     for key in ("Tab", "Tab", "Enter"):
         page.keyboard.press(key)
-    assert head.evaluate_all(sorted_as) == ["ascending", None, None]
+    assert head.evaluate_all(sorted_as) == ["ascending", None]
     assert cells(page, 1).index("gene2") < cells(page, 1).index("gene10")
 
     page.locator("[data-interactive] input").fill("GENE")
@@ -165,11 +181,10 @@ def test_a_table_sorts_filters_and_saves_and_hostile_text_stays(page, asked, tmp
     assert len(cells(page, 1)) == 5
 
     expected = {
-        "genes.csv": "name,score,drawn\ngene10,10.5,words\n"
-        f"gene2,\N{MINUS SIGN}2,words\n"
-        f'{HOSTILE},"1,000",words\n\'=cmd(),,words\n'
+        "genes.csv": f"name,score\ngene10,10.5\ngene2,\N{MINUS SIGN}2\n"
+        f'{HOSTILE},"1,000"\n\'=cmd(),\n'
         '"<img src=""http://127.0.0.1:9/x.png"" onerror=""alert(2)"">'
-        '<b onclick=f()>x",9e-1,words\n',
+        '<b onclick=f()>x",9e-1\n',
         "figure.csv": 'x,"<img src=""http://127.0.0.1:9/x.png"" onerror=""alert(2)"">'
         f'<b onclick=f()>x"\n1.5,{HOSTILE}\n',
     }
@@ -212,68 +227,119 @@ def test_a_script_that_slipped_in_is_not_run_and_its_image_not_fetched(
     assert "http://127.0.0.1:9/x.png" in happened["unsafe"]
 
 
-def test_the_report_sorts_and_tells_what_is_under_the_pointer(page, asked, written):
-    page.goto(written.as_uri())
+def test_figures_name_what_is_under_the_pointer(page, asked, written):
+    path, report = written
+    page.goto(path.as_uri())
     tip = page.locator(".tip")
+    heat, ranking = report.heatmap.frame(), report.curve.frame()
 
     assert page.title() == HOSTILE
     assert page.locator("script").count() == 1
-    assert HOSTILE in page.locator("[data-interactive]").inner_text()
-    drawn = page.locator("#clusters svg text").all_text_contents()
+    drawn = page.locator("#heatmap svg text").all_text_contents()
     assert f"{HOSTILE[:17]}\N{HORIZONTAL ELLIPSIS}" in drawn
-    ranks = cells(page, 1)
-    assert ranks == [str(rank) for rank in range(1, 31)]
-    page.locator("[data-interactive] th:nth-child(4) button").click()
-    scores = [float(score) for score in cells(page, 4)]
-    assert scores == sorted(scores)
-    assert cells(page, 1) != ranks
-    page.locator("[data-interactive] input").fill("script")
-    assert len(cells(page, 1)) == 1
-
-    # A cell of the heat map, a feature of the ranking, a sample.
-    saved = page.locator("#clusters template").evaluate("t => t.content.textContent")
-    header, first, *rest = csv.reader(io.StringIO(saved))
-    page.mouse.move(
-        *middle_of(page, "#clusters", 2.5 / (len(header) - 2), 0.5 / (1 + len(rest)))
-    )
-    words = f"{first[0]}, {header[4]}: {first[4]}\nmarks cluster {first[1]}"
-    assert tip.text_content() == words
-    saved = page.locator("#ranking template").evaluate("t => t.content.textContent")
-    ranking = list(csv.reader(io.StringIO(saved)))
-    page.mouse.move(*middle_of(page, "#ranking"))
+    # A cell of the heat map, a feature of the ranking, a sample, and a pixel.
+    columns = len(heat.columns) - 2
+    page.mouse.move(*middle_of(page, "#heatmap", 2.5 / columns, 0.5 / len(heat)))
+    name, mark, value = heat.iloc[0, 0], heat.iloc[0, 1], heat.iloc[0, 4]
+    said = f"{name}, {heat.columns[4]}: {value}\nmarks cluster {mark}"
+    assert tip.text_content() == said
+    page.mouse.move(*middle_of(page, "#curve"))
     told = dict(line.split(": ", 1) for line in tip.text_content().splitlines())
-    assert list(told) == ranking[0]
-    assert list(told.values()) == ranking[int(told["rank"])]
-    assert 15 <= int(told["rank"]) <= 25
-    point = page.locator("#samples use:has(title)").first
-    title = point.locator("title").text_content()
-    assert re.fullmatch(r"\d+ \([012]\): \S+, \S+", title)
-    point.hover(force=True)
-    assert re.fullmatch(r"\d+ \([012]\): \S+, \S+", tip.text_content())
-    page.mouse.move(*middle_of(page, "#trust"))
-    told = tip.text_content()
-    assert re.fullmatch(r"kernel alignment \S+, random sets \S+ to \S+", told)
-    # The pixel of the second row and third column, of four rows and ten columns.
-    page.mouse.move(*middle_of(page, "#pixels", 0.25, 0.375))
+    assert 30 <= int(told["rank"]) <= 50
+    assert told["feature"] == ranking["feature"][int(told["rank"]) - 1]
+    page.locator("#planes use:has(title)").first.hover(force=True)
+    assert re.fullmatch(r"\d+ \(\d\): \S+, \S+", tip.text_content())
+    page.mouse.move(*middle_of(page, "#pixels", 0.25, 0.1875))
     assert tip.text_content().startswith("row: 1\ncolumn: 2\nmean: ")
     page.mouse.move(1, 1)
     assert tip.is_hidden()
-
-    # Every figure and both long tables have their data.
-    n_figures = page.locator(".wide > svg").count()
-    assert n_figures == 10
-    assert page.locator(".download").count() == n_figures + 2
     for template in page.locator(".download + template").all():
         text = template.evaluate("t => t.content.textContent")
         assert len(pd.read_csv(io.StringIO(text))) > 0
 
 
+def test_a_feature_tells_its_group_and_why_it_is_not_chosen(page, asked, wide):
+    path, ranking = wide
+    ranking = ranking.set_index("feature")
+    chosen = ranking.index[ranking["selected"]]
+    page.goto(path.as_uri())
+    details, rows = page.locator(".details"), page.locator("#features tbody tr:visible")
+    find = page.get_by_label("Filter")
+
+    def pick(name):
+        find.fill(name)
+        page.get_by_role("button", name=name, exact=True).first.click()
+        return details.inner_text()
+
+    assert cells(page, 2) == chosen.tolist()
+    assert details.locator("h3").inner_text() == chosen[0]
+    # Of two copies the best is chosen, and represents the other.
+    told = pick("gene2000")
+    (other,) = re.findall("(gene\\d+) correlation 1\n", f"{told}\n")
+    told, owner = pick(other), "gene2000"
+    assert f"Not chosen: redundant with {owner} (correlation 1.00)" in told
+    assert f"{owner} the representative" in told
+    details.get_by_role("button", name=owner).click()
+    told = details.inner_text()
+    assert "Chosen. Rank " in told
+    assert "Chosen again on" in told
+    assert "It correlates most with these chosen features: gene" in told
+    assert f"{other} correlation 1" in told
+    unrelated = ranking.index[-1]
+    told = pick(unrelated)
+    assert "Not chosen: not related to the structure" in told
+    assert "No chosen feature represents it." in told
+    assert rows.count() == 1
+    assert (
+        f"0 of {len(chosen)} rows, and 1 not chosen"
+        in page.locator("output").inner_text()
+    )
+    find.fill("gene1")
+    assert page.locator("tr.other").count() == 50
+    find.fill("")
+    assert page.locator("tr.other").count() == 0
+
+
+def test_names_are_copied_and_saved(page, wide):
+    path, ranking = wide
+    chosen = ranking.loc[ranking["selected"], "feature"].tolist()
+    page.goto(path.as_uri())
+    page.get_by_role("button", name=f"Copy {len(chosen)} names").click()
+    # Pasted where nothing else is, as a user would.
+    page.get_by_label("Filter").evaluate(
+        "e => e.replaceWith(document.createElement('textarea'))"
+    )
+    page.locator("textarea").focus()
+    page.keyboard.press("Control+V")
+    with page.expect_download() as saved:
+        page.locator("#features .download").first.click()
+    table = pd.read_csv(saved.value.path())
+
+    assert page.locator("textarea").input_value().split("\n") == chosen
+    assert table["feature"].tolist() == chosen
+
+
+def test_the_first_screen_has_headline_features_and_heat_map(page, wide):
+    path, ranking = wide
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(path.as_uri())
+    shown = page.locator("#heatmap svg").bounding_box()
+
+    assert page.locator(".verdict").inner_text().startswith("Use this selection.")
+    said = f"chose {ranking['selected'].sum()} of 2001 features of 200 samples"
+    assert said in page.locator(".found").first.inner_text()
+    assert shown["y"] + shown["height"] <= 800
+    assert page.evaluate("document.documentElement.scrollHeight") <= 5000
+    assert path.stat().st_size <= 1.2e6
+
+
 @pytest.mark.parametrize("width", [390, 1280, 1920])
-def test_the_report_fits_any_screen_and_is_for_all(page, written, width, tmp_path):
+def test_the_report_fits_any_screen_and_is_for_all(page, written, width):
     page.set_viewport_size({"width": width, "height": 800})
+    path, _ = written
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.goto(written.as_uri())
+        page.goto(path.as_uri())
         colours = page.evaluate(
             "[getComputedStyle(document.body).backgroundColor,"
             " getComputedStyle(document.querySelector('svg')).color]"
@@ -283,9 +349,7 @@ def test_the_report_fits_any_screen_and_is_for_all(page, written, width, tmp_pat
             "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth)"
             ".map((box) => box.tabIndex)"
         )
-        shot = page.screenshot(full_page=True, path=tmp_path / f"{width}-{scheme}.png")
 
-        assert len(shot) > 50_000
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(FAULTS) == []
         assert (paper > ink) == (scheme == "light")
@@ -295,20 +359,18 @@ def test_the_report_fits_any_screen_and_is_for_all(page, written, width, tmp_pat
         assert serious_violations(page) == []
 
 
-def test_on_paper_the_first_page_is_a_summary(page, written, tmp_path):
-    page.goto(written.as_uri())
+def test_on_paper_nothing_is_cut_off(page, written):
+    path, _ = written
+    page.goto(path.as_uri())
     page.set_viewport_size(PAPER)
     page.emulate_media(media="print")
-    page.screenshot(full_page=True, path=tmp_path / "print.png")
-    height = page.locator(".summary").evaluate("e => e.getBoundingClientRect().height")
-    box = page.locator("[data-interactive] .wide")
+    box = page.locator("#features .wide")
 
-    assert height <= PAPER["height"]
-    assert page.locator(".summary svg").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth") <= PAPER["width"]
     assert page.evaluate(FAULTS) == []
     assert box.evaluate("e => e.scrollHeight - e.clientHeight") == 0
-    assert page.locator(".download:visible, input:visible, nav:visible").count() == 0
+    unprinted = ".download:visible, input:visible, nav:visible, .details:visible"
+    assert page.locator(unprinted).count() == 0
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 

@@ -1,10 +1,9 @@
 """CPFS: its path, against its optimality and what is known in closed form."""
 
-import tracemalloc
-
 import numpy as np
 import oracle_files
 import pytest
+from memory import traced_memory
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import CPFS
@@ -234,10 +233,8 @@ def test_no_array_is_as_large_as_features_times_features():
     X = np.random.RandomState(0).standard_normal((n, p))
     X[:, :50] += 5 * np.random.RandomState(1).standard_normal((n, 1))
 
-    tracemalloc.start()
-    selector = CPFS(lam_fraction=0.7, n_lams=3).fit(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    with traced_memory() as memory:
+        selector = CPFS(lam_fraction=0.7, n_lams=3).fit(X)
 
     assert len(selector.active_) > 0
-    assert peak < 8 * p * p
+    assert memory.peak < 8 * p * p

@@ -1,11 +1,11 @@
 """LaplacianScore and MCFS on samples that are elsewhere, joined through landmarks."""
 
 import re
-import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from memory import traced_memory
 from scipy.linalg import eigh
 from sklearn.linear_model import lars_path
 
@@ -210,12 +210,9 @@ def test_no_more_landmarks_than_neighbours_are_refused(planted, method):
 
 
 def peak_of_fit(selector, X):
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         selector.fit(X)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return memory.peak
 
 
 def test_sums_of_chunks_are_not_kept_together(planted):

@@ -1,11 +1,11 @@
 """What fits need beside X: said before they start, and refused beyond a limit."""
 
 import re
-import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from memory import traced_memory
 from method_pages import sections_of
 from sklearn.base import clone
 
@@ -50,15 +50,6 @@ def needed_bytes(selector, X):
     return float(re.search(r"needs about (\S+) bytes", str(caught.value)).group(1))
 
 
-def peak_bytes(selector, X):
-    tracemalloc.start()
-    try:
-        selector.fit(X)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize("name", sorted(LIMITED))
 @pytest.mark.parametrize("shape", [(600, 300), (300, 600)])
 def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
@@ -66,14 +57,11 @@ def test_a_fit_beyond_the_limit_is_refused_in_one_sentence(name, shape):
 
     X, selector = blobs(*shape), made(name, max_memory=1e4)
     needed_bytes(selector, X)
-    tracemalloc.start()
-    with pytest.raises(ValueError, match=expected) as caught:
+    with traced_memory() as memory, pytest.raises(ValueError, match=expected) as caught:
         selector.fit(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
 
     assert "\n" not in str(caught.value)
-    assert peak < X.nbytes / 2
+    assert memory.peak < X.nbytes / 2
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -88,8 +76,9 @@ def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
     made(name).fit(blobs(40, 30))
 
     # The sentence has three digits, and the limit it names is enough.
-    selector.set_params(max_memory=1.01 * said)
-    assert 0.4 * said < peak_bytes(selector, X) < 2.2 * said
+    with traced_memory() as memory:
+        selector.set_params(max_memory=1.01 * said).fit(X)
+    assert 0.4 * said < memory.peak < 2.2 * said
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -97,9 +86,10 @@ def test_what_is_said_to_be_needed_is_what_is_taken(name, shape, density):
 def test_no_dense_matrix_of_all_pairs_of_samples(name):
     n_samples = 2500
     X = blobs(n_samples, 12)
-    selector = made(name, n_features_to_select=4)
+    with traced_memory() as memory:
+        made(name, n_features_to_select=4).fit(X)
 
-    assert peak_bytes(selector, X) < 8 * n_samples**2 / 2
+    assert memory.peak < 8 * n_samples**2 / 2
 
 
 @pytest.mark.parametrize("name", SQUARE_IN_SAMPLES)
@@ -114,8 +104,10 @@ def test_methods_defined_by_all_pairs_of_samples_say_so(name):
 def test_no_matrix_of_all_pairs_of_features_where_x_stores_less():
     n_features = 1500
     X = sp.random(1600, n_features, density=0.002, format="csr", random_state=0)
+    with traced_memory() as memory:
+        made("MFFS", n_components=2).fit(X)
 
-    assert peak_bytes(made("MFFS", n_components=2), X) < 8 * n_features**2
+    assert memory.peak < 8 * n_features**2
 
 
 # Methods for large sparse data

@@ -34,7 +34,7 @@ class Shrinking(RegressionSelector):
         self.max_memory = max_memory
         self.verbose = verbose
 
-    def _prepare(self, data, summary):
+    def _prepare(self, data):
         alpha = self._penalty(0.2, 10.0, 4.0)
         return Problem(as_matrix(data.raw), None, alpha, 10 / 4, 4.0, 2.0)
 

@@ -1,12 +1,11 @@
 """SCFS finds the same features wherever its data are."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from elsewhere import ELSEWHERE, backed, in_hdf5, in_memory, in_zarr, on_dask
 from elsewhere import one_thread as in_one_thread
+from memory import traced_memory
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -153,12 +152,9 @@ def mapped(array, folder):
 
 def fitted_with_peak(selector, X):
     """Return a fitted selector and the most bytes that the fit held at a time."""
-    tracemalloc.start()
-    try:
+    with traced_memory() as memory:
         selector.fit(X)
-        return selector, tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return selector, memory.peak
 
 
 @pytest.mark.parametrize("put", [mapped, in_hdf5])

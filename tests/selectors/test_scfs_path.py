@@ -81,7 +81,7 @@ def test_without_weights_they_lie_around_those_of_auto(X, selector):
 
 def test_the_data_are_looked_at_and_multiplied_once(planted, selector, monkeypatch):
     seen = []
-    for name in ("weighted_gram", "repetition", "summary"):
+    for name in ("weighted_gram", "repetition", "_column_summary"):
         method = getattr(DenseMatrix, name)
 
         def counted(self, *weights, name=name, method=method):
@@ -92,7 +92,7 @@ def test_the_data_are_looked_at_and_multiplied_once(planted, selector, monkeypat
         monkeypatch.setattr(DenseMatrix, name, counted)
     list(selector.path(planted(20, 60).X, alphas=ALPHAS, betas=BETAS))
 
-    assert seen == ["summary", "repetition", "weighted_gram"]
+    assert seen == ["_column_summary", "repetition", "weighted_gram"]
 
 
 def test_a_pair_without_features_is_left_out_and_said(X, selector):

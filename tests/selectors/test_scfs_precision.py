@@ -43,7 +43,7 @@ def test_what_every_step_multiplies_by_has_the_digits_of_X(planted, dtype):
     problems = []
     for shape in [(12, 40), (40, 12)]:
         data = as_matrix(planted(*shape).X.astype(dtype))
-        problems.append(SCFSProblem(data, data.summary(), "features", 3, True))
+        problems.append(SCFSProblem(data, "features", 3, True))
     wide, tall = problems
     partition = wide.begin("random", np.random.RandomState(0)).partition
 

@@ -19,7 +19,8 @@ from ufselect.serving.uploads import Refusal
 COMMANDS = {"look": look_command, "select": select_command, "compare": compare_command}
 ONE = """method=SCFS features=5 clusters=3 seed=7 effort=thorough format=.parquet
 labels=kind id=sample groups=patient variable=X sheet=first skip_rows=2 fill=median
-transpose=yes header=no allow_large=yes only_features=yes write_filled=yes"""
+delimiter=; decimal=, transpose=yes header=no allow_large=yes only_features=yes
+write_filled=yes"""
 SEVERAL = {"methods": ["SCFS", "MCFS"], "use": ["target"], "na": ["?", "-"]}
 ALL = dict(each.split("=") for each in ONE.split()) | SEVERAL | {"drop": ["a", " b"]}
 
@@ -43,7 +44,7 @@ def test_each_command_understands_every_field_of_the_page(action):
         *(True, False),
         True,
     )
-    assert options.fill == "median"
+    assert (options.fill, options.delimiter, options.decimal) == ("median", ";", ",")
     if action != "look":
         assert (options.features, options.clusters, options.seed) == (5, 3, 7)
         assert str(options.report) == "report.html"

@@ -189,7 +189,7 @@ def test_the_problem_is_non_negative_and_of_unit_size(shape):
     X = np.column_stack([np.full(shape[0], -9e9), 1e6 * planted(*shape)[0]])
     data = as_matrix(X)
 
-    found = unit_problem(data, data.summary())
+    found = unit_problem(data)
     values = found.matrix.rows(slice(None))
 
     np.testing.assert_array_equal(found.varying, np.arange(1, shape[1] + 1))

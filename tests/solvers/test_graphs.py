@@ -1,12 +1,11 @@
 """Neighbour graphs, their Laplacians, and kernels."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory import traced_memory
 from oracle_files import inputs
 from scipy.spatial.distance import pdist, squareform
 from sklearn import config_context
@@ -114,13 +113,10 @@ def test_of_samples_at_equal_distances_those_of_lower_index_are_neighbours(
 
 def test_search_keeps_to_a_working_memory_set_lower():
     X = sparse_points(1500, 20)
-    tracemalloc.start()
-    with config_context(working_memory=1):
+    with traced_memory() as memory, config_context(working_memory=1):
         nearest_neighbours(X, 5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
 
-    assert peak < 8 * 1500**2
+    assert memory.peak < 8 * 1500**2
 
 
 @settings(deadline=None)

@@ -33,12 +33,12 @@ def codes():
 
 def choice(X):
     matrix = as_matrix(X)
-    return choose_preparation(matrix, matrix.summary())
+    return choose_preparation(matrix)
 
 
 def prepared(X, kind, size=3.0):
     matrix = as_matrix(X)
-    return prepare(matrix, matrix.summary(), kind, size)
+    return prepare(matrix, kind, size)
 
 
 def explicit(X, kind):
@@ -205,7 +205,7 @@ def test_data_are_shifted_as_a_whole_if_they_are_negative(container, kind):
     for X in (counts(), codes() * np.linspace(1, 2, 20)):
         matrix, scaled = as_matrix(container(X)), explicit(X, kind)
 
-        found = non_negative(matrix, matrix.summary(), kind).rows(slice(None))
+        found = non_negative(matrix, kind).rows(slice(None))
 
         shifted = scaled - min(scaled.min(), 0.0)
         np.testing.assert_allclose(found, shifted, atol=1e-12)

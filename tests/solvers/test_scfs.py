@@ -28,7 +28,7 @@ def begin(X, memberships, *, intercept=True):
     """Return the alternation, which has units of its own."""
     data = as_matrix(X)
     n_clusters = memberships.shape[1]
-    problem = SCFSProblem(data, data.summary(), False, n_clusters, intercept)
+    problem = SCFSProblem(data, False, n_clusters, intercept)
     return Alternation(problem, problem.X.aligned(memberships))
 
 

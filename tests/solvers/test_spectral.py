@@ -1,11 +1,10 @@
 """The spectral embedding, against a dense generalised eigenproblem."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from memory import traced_memory
 from oracle_files import inputs, read
 from scipy.sparse.linalg import ArpackNoConvergence
 
@@ -103,13 +102,11 @@ def test_many_parts_take_no_more_memory_than_the_vectors_wanted():
     n_pairs = 1500
     pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
     graph = sp.csr_array(sp.block_diag([pair] * n_pairs))
-    tracemalloc.start()
-    found = spectral_embedding(graph, 3)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    with traced_memory() as memory:
+        found = spectral_embedding(graph, 3)
 
     assert found.shape == (2 * n_pairs, 3)
-    assert peak < 8 * n_pairs**2
+    assert memory.peak < 8 * n_pairs**2
 
 
 @pytest.mark.parametrize("heavier", range(3))

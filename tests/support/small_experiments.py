@@ -1,16 +1,14 @@
-"""A small experiment on planted sets, its store, and the process that runs it."""
+"""A small experiment on planted sets, and its store."""
 
 import sqlite3
 from contextlib import closing
 
 import numpy as np
-import pandas as pd
 from scipy.io import savemat
 
-from ufselect.experiments.cells import Located, Record
 from ufselect.experiments.plan import parse_plan
-from ufselect.experiments.runner import run_plan
-from ufselect.experiments.stored import _experiment
+from ufselect.experiments.run import run_plan
+from ufselect.experiments.runs import Located
 
 
 def small_plan(**changes):
@@ -30,14 +28,6 @@ def small_plan(**changes):
         ],
     }
     return parse_plan({**content, **changes})
-
-
-def stored_experiment(sets=("one",)):
-    """Return the small experiment without results, as read from a store."""
-    plan = small_plan(sets=list(sets))
-    record = Record(plan, {name: name for name in sets}, {}, {"ufselect": "0"})
-    scores = pd.DataFrame(columns=["key", "features", "metric", "value"])
-    return _experiment(record, [record], [], scores.astype({"value": float}))
 
 
 def planted_sets(folder, names=("one", "two"), n_columns=12, n_useful=4):
@@ -68,18 +58,13 @@ def change(path, *statements):
 
 def content(path):
     """Return the content of a store that must not change, without times and memory."""
-    rankings = query(
+    runs = query(
         path,
-        "SELECT key, set_name, selector, parameters, seed, status, reason, "
-        "feature_order, objective FROM rankings ORDER BY key",
+        "SELECT key, judge, set_name, selector, parameters, seed, status, reason, "
+        "feature_order, history FROM runs ORDER BY key, judge",
     )
-    scores = query(
-        path,
-        "SELECT * FROM scores ORDER BY ranking, judge, features, metric, repetition",
-    )
-    return rankings, scores, query(path, "SELECT count(*) FROM claims")[0][0]
+    return runs, query(path, "SELECT * FROM scores ORDER BY 1, 2, 3, 4, 5")
 
 
-def run_in_process(path, located, queue, plan_changes):
-    progress = run_plan(small_plan(**plan_changes), path, located)
-    queue.put(progress.computed)
+def run_in_process(path, located, plan_changes):
+    run_plan(small_plan(**plan_changes), path, located, n_jobs=2)

@@ -153,9 +153,9 @@ def test_a_consensus_may_be_a_member_and_sparse_data_stay_sparse(X, monkeypatch)
     expected = ranks_of(clone(inner).fit(X).scores_)[0]
     seen, fit = [], MaxVariance._score_features
 
-    def noted(self, data, summary):
+    def noted(self, data):
         seen.append(sp.issparse(data.raw))
-        return fit(self, data, summary)
+        return fit(self, data)
 
     monkeypatch.setattr(MaxVariance, "_score_features", noted)
     Consensus([MaxVariance()]).fit(sp.csr_array(X))

@@ -216,9 +216,9 @@ def test_a_sparse_X_stays_sparse(X, monkeypatch):
     seen = []
     score = LaplacianScore._score_features
 
-    def noted(self, data, summary):
+    def noted(self, data):
         seen.append(sp.issparse(data.raw))
-        return score(self, data, summary)
+        return score(self, data)
 
     monkeypatch.setattr(LaplacianScore, "_score_features", noted)
     false_selections(LaplacianScore(), sp.csr_array(X), n_repeats=2, random_state=0)

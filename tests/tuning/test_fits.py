@@ -144,9 +144,9 @@ class Noting(MaxVariance):
 
     threads: ClassVar[set[int]] = set()
 
-    def _score_features(self, data, summary):
+    def _score_features(self, data):
         self.threads.add(threading.get_ident())
-        return super()._score_features(data, summary)
+        return super()._score_features(data)
 
 
 def test_large_tables_are_fitted_by_threads_with_the_same_result(X, monkeypatch):

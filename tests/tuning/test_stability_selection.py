@@ -29,9 +29,9 @@ def seen(monkeypatch):
     tables = []
     score = MaxVariance._score_features
 
-    def noted(self, data, summary):
+    def noted(self, data):
         tables.append(data.raw)
-        return score(self, data, summary)
+        return score(self, data)
 
     monkeypatch.setattr(MaxVariance, "_score_features", noted)
     return tables

@@ -43,7 +43,7 @@ from ufselect.cli.output import (
 if TYPE_CHECKING:
     from ufselect import UnsupervisedSelector
     from ufselect.data import Table
-    from ufselect.report.method_comparison import Comparison
+    from ufselect.report.comparison import Comparison
 
 DEFAULT_METHODS = "AutoSelect,SCFS,LaplacianScore,MCFS"
 # Random selections, enough to estimate their spread.
@@ -110,7 +110,7 @@ def compare_command(**given: Any) -> int:
     with progress_for(options) as progress:
         table = read(options, progress)
         with loading():
-            import ufselect.report.method_comparison  # noqa: F401
+            import ufselect.report.comparison  # noqa: F401
             from ufselect.plotting.axes import load_matplotlib
 
             if options.report is not None:
@@ -184,7 +184,7 @@ def _compare(
 ) -> "Comparison":
     from ufselect import AutoSelect
     from ufselect.matrix.checks import checked_matrix
-    from ufselect.report.method_comparison import compare_selections
+    from ufselect.report.comparison import compare_selections
     from ufselect.solvers.iterations import showing_progress
     from ufselect.tuning.side_by_side import rank_with_each
 
@@ -242,7 +242,7 @@ def _explanation(table: "Table", *, brief: bool = False) -> str:
 def _print_text(
     table: "Table", compared: "Comparison", options: SimpleNamespace
 ) -> None:
-    from ufselect.report.selection_text import listed
+    from ufselect.report.decision import listed
 
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")

@@ -2,15 +2,16 @@
 
 import os
 import signal
-import sys
 import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from ufselect.cli.inputs import loading
 from ufselect.cli.options import (
@@ -23,31 +24,46 @@ from ufselect.cli.options import (
     Option,
     command,
     seconds,
-    size_in_bytes,
 )
 from ufselect.cli.output import (
-    SECONDS_BETWEEN_LINES,
-    bars,
+    Progress,
     check_outputs,
-    duration,
     print_plain,
     print_text,
     printable,
     say,
-    show,
     write_whole,
 )
 from ufselect.data.replacing import protect
 
 if TYPE_CHECKING:
-    from ufselect.experiments.cells import Located
     from ufselect.experiments.plan import Plan
-    from ufselect.experiments.report import Document
+    from ufselect.experiments.report import Report
+    from ufselect.experiments.results import Experiment
+    from ufselect.experiments.runs import Located
+
+
+def gigabytes(text: str) -> float:
+    """Return a size in gigabytes, above 0."""
+    with suppress(ValueError):
+        if 0 < float(text) < inf:
+            return float(text)
+    raise click.BadParameter(f"{text!r} is not a number of gigabytes above 0")
+
 
 N_CORES = os.cpu_count() or 1
-HTML = Option("--html FILE", "write a report with tables and figures", type=PATH)
+TABLES = [
+    Option("--html FILE", "write a report with tables and figures", type=PATH),
+    Option("--latex FILE", "write the tables of scores for LaTeX", type=PATH),
+    Option(
+        "--csv FILE",
+        "write the scores as CSV, one row for each metric, reading, method and data "
+        "set",
+        type=PATH,
+    ),
+]
 PRINTING = [MARKDOWN, JSON, QUIET]
-# What every command that computes cells takes.
+# What every command that computes runs takes.
 COMPUTING = [
     Option(
         "--data DIR",
@@ -62,22 +78,17 @@ COMPUTING = [
     ),
     Option("--dask ADDRESS", "compute on the workers of this Dask scheduler instead"),
     Option(
-        "--cell-timeout SECONDS",
-        "give up a cell that takes longer (default: what the plan says, or never)",
+        "--run-timeout SECONDS",
+        "give up a run that takes longer (default: what the plan says, or never)",
         type=seconds,
     ),
     Option(
-        "--cell-memory SIZE",
-        "give up a cell whose process takes more, such as 2GB (default: what the "
-        "plan says, or no limit)",
-        type=size_in_bytes,
+        "--run-memory GB",
+        "give up a run whose process takes more gigabytes (default: what the plan "
+        "says, or no limit)",
+        type=gigabytes,
     ),
-    Option(
-        "--recover",
-        "if the store is damaged, go on with what can be read of it; the damaged file "
-        "is kept",
-    ),
-    Option("--retry", "try cells again that were given up, or whose process died"),
+    Option("--retry", "try runs again that failed"),
 ]
 
 
@@ -92,14 +103,14 @@ COMPUTING = [
         "SQLite file of the results (default: NAME-OF-PLAN.sqlite here)",
         type=PATH,
     ),
-    HTML,
+    *TABLES,
     *COMPUTING,
     *PRINTING,
 )
 def run_command(**given: Any) -> int:
     """Run a plan of experiments, or go on with it.
 
-    Runs every cell of a plan (data set x method x setting) that the store does not
+    Computes every run of a plan (data set x method x setting) that the store does not
     have yet, then prints the tables. Stop it at any moment; the same command goes
     on.
 
@@ -108,30 +119,27 @@ def run_command(**given: Any) -> int:
         ufselect run quick --data DIR --jobs 2
     """
     options = SimpleNamespace(**given)
-    _check_outputs(options, options.plan)
+    _check_files(options, options.plan)
     from ufselect.experiments.plan import find_plan, read_plan
-    from ufselect.experiments.report import experiment_report
-    from ufselect.experiments.stored import read_experiment
 
     plan = read_plan(find_plan(options.plan))
     store = options.store or Path(f"{plan.name}.sqlite")
     located = _locate_sets(plan, options)
-    check_outputs(store, options.html, options.markdown)
-    failed = _compute(plan, store, located, options)
-    experiment = read_experiment(store, plan)
-    _give(experiment_report(experiment), options.html, options)
-    return 1 if failed == experiment.count().cells else 0
+    check_outputs(store, *_files(options))
+    experiment = _compute(plan, store, located, options)
+    _give(experiment, options)
+    counts = experiment.count()
+    return 1 if counts.failed == counts.runs else 0
 
 
 @command(
     Argument("STORE", "an SQLite file", type=PATH),
     Option(
-        "--plan PLAN",
-        "which plan, where the store holds several or does not say (default: the one "
-        "that was run last)",
-        type=PATH,
+        "--plan NAME",
+        "which plan, where the store holds several (default: the one that was run "
+        "last)",
     ),
-    HTML,
+    *TABLES,
     *PRINTING,
 )
 def report_command(**given: Any) -> int:
@@ -145,15 +153,10 @@ def report_command(**given: Any) -> int:
         ufselect report quick.sqlite --html quick.html
     """
     options = SimpleNamespace(**given)
-    _check_outputs(options, options.store)
-    from ufselect.experiments.plan import find_plan, read_plan
-    from ufselect.experiments.report import experiment_report
-    from ufselect.experiments.stored import read_experiment
+    _check_files(options, options.store)
+    from ufselect.experiments.results import read_experiment
 
-    plan = read_plan(find_plan(options.plan)) if options.plan else None
-    _give(
-        experiment_report(read_experiment(options.store, plan)), options.html, options
-    )
+    _give(read_experiment(options.store, options.plan), options)
     return 0
 
 
@@ -164,12 +167,6 @@ def report_command(**given: Any) -> int:
         "--output FILE",
         "the report (default: NAME.html here; the store lies beside it)",
         type=PATH,
-    ),
-    Option(
-        "--fit-curves SECONDS",
-        "search for the setting behind each published convergence curve, for so long a "
-        "set (default: no search)",
-        type=seconds,
     ),
     *COMPUTING,
     *PRINTING,
@@ -191,34 +188,37 @@ def reproduce_command(**given: Any) -> int:
         from ufselect.plotting.axes import load_matplotlib
 
         load_matplotlib()
-    from ufselect.experiments.convergence_curves import fit_curves
+    from ufselect.experiments import scfs_2020
     from ufselect.experiments.plan import plan_path, read_plan
-    from ufselect.experiments.published import published
-    from ufselect.experiments.reproduction import read_comparison
 
-    paper = published(options.name)
+    if options.name != scfs_2020.NAME:
+        raise ValueError(
+            f"no paper is called {options.name!r}; there is: {scfs_2020.NAME}"
+        )
     name = f"{options.name}-quick" if options.quick else options.name
     plan = read_plan(plan_path(name))
     page = options.output or Path(f"{name}.html")
     store = page.with_suffix(".sqlite")
     located = _locate_sets(plan, options)
     check_outputs(store, page, options.markdown)
-    _compute(plan, store, located, options)
-    fits = {}
-    if options.fit_curves is not None:
-        if not options.quiet:
-            say(f"searching for settings, {options.fit_curves:g} s for each curve")
-        fits = fit_curves(paper, located, options.fit_curves)
-    _give(read_comparison(plan, paper, store, located, fits), page, options)
+    experiment = _compute(plan, store, located, options)
+    paper = scfs_2020.published()
+    report = scfs_2020.PaperComparison(experiment, located, paper).report()
+    _print(report, {page: report.html, options.markdown: report.markdown}, options)
     if not options.json:
+        print_text("\n" + printable(f"The report is {page}."))
         print_text(printable(f"The scores are in {store}."))
     return 0
 
 
-def _check_outputs(options: SimpleNamespace, source: Path) -> None:
+def _files(options: SimpleNamespace) -> list[Path | None]:
+    return [options.html, options.markdown, options.latex, options.csv]
+
+
+def _check_files(options: SimpleNamespace, source: Path) -> None:
     """Refuse what cannot be written before hours of work; load libraries."""
     protect(source)
-    check_outputs(options.html, options.markdown)
+    check_outputs(*_files(options))
     with loading():
         from ufselect.plotting.axes import load_matplotlib
 
@@ -226,23 +226,36 @@ def _check_outputs(options: SimpleNamespace, source: Path) -> None:
             load_matplotlib()
 
 
-def _give(report: "Document", page: Path | None, options: SimpleNamespace) -> None:
-    """Write and print a report as the options ask."""
-    if page is not None:
-        write_whole(page, report.page())
-    if options.markdown is not None:
-        write_whole(options.markdown, report.markdown())
+def _give(experiment: "Experiment", options: SimpleNamespace) -> None:
+    """Write and print the tables of an experiment as the options ask."""
+    from ufselect.experiments.report import experiment_report, latex
+
+    report = experiment_report(experiment)
+    files = {
+        options.html: report.html,
+        options.markdown: report.markdown,
+        options.latex: lambda: latex(experiment),
+        options.csv: lambda: experiment.frame().to_csv(index=False),
+    }
+    _print(report, files, options)
+    if options.html is not None and not options.json:
+        print_text("\n" + printable(f"The report is {options.html}."))
+
+
+def _print(report: "Report", files: dict[Any, Any], options: SimpleNamespace) -> None:
+    """Write the files that have a path, and print the report."""
+    for path, text in files.items():
+        if path is not None:
+            write_whole(path, text())
     if options.json:
-        print(report.as_json())
-        return
-    print_plain(report.text())
-    if page is not None:
-        print_text("\n" + printable(f"The report is {page}."))
+        print(report.json())
+    else:
+        print_plain(report.text())
 
 
 def _locate_sets(plan: "Plan", options: SimpleNamespace) -> "Located":
     """Find the data of a plan and say on standard error what is not there."""
-    from ufselect.experiments.cells import locate
+    from ufselect.experiments.runs import locate
 
     located = locate(plan.sets, options.data)
     protect(*located.paths.values())
@@ -255,50 +268,36 @@ def _locate_sets(plan: "Plan", options: SimpleNamespace) -> "Located":
 
 def _compute(
     plan: "Plan", store: Path, located: "Located", options: SimpleNamespace
-) -> int:
-    """Run the cells that are missing, with progress; return how many failed."""
-    from ufselect.experiments.limits import Limits
-    from ufselect.experiments.runner import run_plan
+) -> "Experiment":
+    """Compute the runs that are missing, with progress; return what the store has."""
+    from ufselect.experiments.results import read_experiment
+    from ufselect.experiments.run import RunProgress, run_plan
+    from ufselect.experiments.store import set_aside_if_damaged
 
-    if options.recover:
-        _recover(plan, store, located)
-    with (
-        CountProgress("cells", quiet=options.quiet) as progress,
-        _termination_is_an_interruption(),
-    ):
-        finished = run_plan(
+    damaged = set_aside_if_damaged(store)
+    if damaged is not None:
+        say(f"{store} is damaged: it is kept as {damaged}, and all is computed anew")
+    if options.run_timeout is not None:
+        plan = replace(plan, timeout=options.run_timeout)
+    if options.run_memory is not None:
+        plan = replace(plan, memory=options.run_memory)
+    with Progress(quiet=options.quiet) as progress, _termination_is_an_interruption():
+
+        def show(state: RunProgress) -> None:
+            left = state.total - state.known
+            done = state.computed + state.failed
+            progress.step(done, left, f"{state.finished} of {state.total} runs")
+
+        run_plan(
             plan,
             store,
             located,
             n_jobs=options.jobs,
             dask=options.dask,
-            limits=Limits(options.cell_timeout, options.cell_memory),
             retry=options.retry,
-            report=lambda state: progress.show(
-                state.finished, state.total, state.seconds_left()
-            ),
+            callback=show,
         )
-    return finished.failed
-
-
-def _recover(plan: "Plan", store: Path, located: "Located") -> None:
-    """Go on with what can be read of a damaged store; say what that is."""
-    from ufselect.experiments.recovery import recover
-    from ufselect.experiments.runner import missing_cells
-
-    recovered = recover(store)
-    if recovered is None:
-        say(f"{store} is not damaged")
-        return
-    say(
-        f"recovered {recovered.rankings} cells, {recovered.judgements} of them with "
-        f"scores; the damaged store is kept as {recovered.damaged}"
-    )
-    missing = missing_cells(plan, store, located)
-    names = Counter(f"{cell.selector} on {cell.set_name}" for cell in missing)
-    listed = ", ".join(f"{name} ({number})" for name, number in names.items())
-    if listed:
-        say(f"lost or never finished, computed now: {listed}")
+    return read_experiment(store, plan.name)
 
 
 @contextmanager
@@ -316,40 +315,3 @@ def _termination_is_an_interruption() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-class CountProgress:
-    """Shows how many things of a known number are done, and the time left.
-
-    A context manager. A log gets a line at the beginning, now and then, and at the end.
-    """
-
-    def __init__(self, unit: str, *, quiet: bool = False) -> None:
-        self.unit = unit
-        self.quiet = quiet
-        self._bars = bars(transient=False) if sys.stderr.isatty() else None
-        self._last = 0.0
-
-    def __enter__(self) -> Self:
-        """Begin; there is nothing to show yet."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """End the line."""
-        if self._bars is not None:
-            self._bars.stop()
-
-    def show(self, done: int, total: int, seconds_left: float | None = None) -> None:
-        """Show the state."""
-        if self.quiet:
-            return
-        text = f"{done}/{total} {self.unit}"
-        if seconds_left is not None and done < total:
-            text += f", {duration(seconds_left)} left"
-        now = time.monotonic()
-        if self._bars is not None:
-            self._bars.start()
-            show(self._bars, text, done, total)
-        elif now - self._last >= SECONDS_BETWEEN_LINES or done == total:
-            self._last = now
-            print(text, file=sys.stderr, flush=True)

@@ -97,6 +97,9 @@ def reading_options(options: SimpleNamespace) -> dict[str, Any]:
         "header": options.header,
         "na_values": options.na,
         "skip_rows": options.skip_rows,
+        "delimiter": options.delimiter,
+        "decimal": options.decimal,
+        "thousands": options.thousands,
         "allow_large": options.allow_large,
         "name": options.name,
     }

@@ -157,12 +157,11 @@ def size_in_bytes(text: str) -> int:
     >>> size_in_bytes("2GB"), size_in_bytes("1.5 mb"), size_in_bytes("100")
     (2000000000, 1500000, 100)
     """
-    from ufselect.experiments.limits import bytes_of
-
-    try:
-        return bytes_of(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+    found = re.fullmatch(r"(\d+\.?\d*) ?([KMGT]?)B?", text.strip().upper())
+    size = float(found[1]) * 1000 ** " KMGT".index(found[2] or " ") if found else 0
+    if not 1 <= size < 2**63:
+        raise click.BadParameter(f"{text!r} is not a size; write it like 500MB or 2GB")
+    return int(size)
 
 
 class MethodNames(click.ParamType):
@@ -268,6 +267,21 @@ TABLE = [
             "--na TEXT",
             "text that means a missing value, beside NA and the like (repeat for more)",
             multiple=True,
+        ),
+        Option(
+            "--decimal SIGN",
+            "decimal sign, . or ,, of numbers such as 1,853 that nothing else in the "
+            "table settles",
+            type=click.Choice([".", ","]),
+        ),
+        Option(
+            "--thousands SIGN",
+            "thousands sign of such numbers",
+            type=click.Choice([",", ".", " ", "'"]),
+        ),
+        Option(
+            "--delimiter SIGN",
+            "sign between the cells of text, or tab, or space (default: automatic)",
         ),
         Option(
             "--drop-incomplete",

@@ -190,17 +190,17 @@ def select_command(**given: Any) -> int:
         large = _is_large(options)
         if large:
             # It loads scikit-learn while this one reads.
-            background = second_process(load_fits, load_matplotlib)
-            in_background.enter_context(background)
+            in_background.enter_context(second_process(load_fits))
         table = read(options, progress)
         if options.save_clusters is not None:
             # Of a memory-mapped table only some samples would get a cluster.
             table = replace(table, values=_in_memory(table.values))
         _check_image_shape(options, table)
-        if options.report and not large:
-            in_background.enter_context(second_process(load_matplotlib))
         with loading():
             import ufselect.report.selection  # noqa: F401
+
+            if options.report:
+                load_matplotlib()
         from ufselect.matrix.checks import checked_matrix
 
         data = checked_matrix(table.values, owner="AutoSelect")
@@ -507,7 +507,7 @@ def _write_report(text: str, options: SimpleNamespace) -> None:
 
 def _effort(options: SimpleNamespace) -> "Effort":
     """Return the effort of the report, or of the verdict alone."""
-    from ufselect.report.selection_subject import EFFORTS, Effort
+    from ufselect.report.parts import EFFORTS, Effort
 
     if options.report is None:
         return Effort(0, 0, N_RANDOM)
@@ -524,7 +524,7 @@ def _report(
     progress: Progress,
 ) -> "SelectionReport":
     from ufselect.report import selection_report
-    from ufselect.report.selection_subject import who_chose
+    from ufselect.report.parts import who_chose
     from ufselect.solvers.iterations import showing_progress
 
     with showing_progress(progress.iteration):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.data.tables.conventions import MISSING, TRUTH
 from ufselect.data.tables.detection import Source, located
-from ufselect.data.tables.layout import MISSING, TRUTH
 from ufselect.data.tables.missing import incomplete_error
 from ufselect.data.tables.reading import read_table
 from ufselect.data.tables.table import (
@@ -48,6 +48,9 @@ OPTIONS: dict[str, tuple[str, Any]] = {
     "--no-transpose": ("transpose", False),
     "--header": ("header", True),
     "--no-header": ("header", False),
+    "--delimiter": ("delimiter", None),
+    "--decimal": ("decimal", None),
+    "--thousands": ("thousands", None),
     "--allow-large": ("allow_large", True),
 }
 

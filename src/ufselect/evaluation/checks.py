@@ -99,10 +99,10 @@ class Centred(NamedTuple):
 def centred(table: Any, kind: Kind = "none") -> Centred:
     """Return the centred table; raise ValueError if all columns are constant."""
     data = checked_table(table)
-    summary = data.summary()
-    if summary.constant.all():
+    constant = data.summary().constant
+    if constant.all():
         raise ValueError(
             f"All {data.shape[1]} columns of the table are constant; give a table with "
             "other columns."
         )
-    return Centred(prepare(data, summary, kind, 1.0).centred, summary.constant)
+    return Centred(prepare(data, kind, 1.0).centred, constant)

@@ -22,7 +22,8 @@ from ufselect.evaluation.checks import (
     checked_table,
     some_of,
 )
-from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index
+from ufselect.matrix.base import product_with
 from ufselect.solvers.neighbours import nearest_in_rows
 from ufselect.solvers.rankings import ROUNDING, distinct_columns, unit_columns
 
@@ -54,18 +55,24 @@ def redundancy(columns: Any) -> float:
     0.333...
     """
     data = checked_table(columns, "columns")
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
-    return _mean_overlap(unit_columns(data, summary, varying)) if len(varying) else 0.0
+    varying = np.flatnonzero(~data.summary().constant)
+    if not len(varying):
+        return 0.0
+    unit = unit_columns(data, varying)
+    return mean_overlap(
+        len(varying), lambda batch: unit.transpose_dot(unit.columns(batch))
+    )
 
 
-def _mean_overlap(unit: DataMatrix) -> float:
-    """Return the mean absolute inner product of pairs of columns of unit length."""
-    count = unit.shape[1]
+def mean_overlap(count: int, products: Callable[[slice], Float]) -> float:
+    """Return the mean absolute inner product of pairs of columns of unit length.
+
+    ``products`` returns the inner products of all columns with those of a slice.
+    """
     if count < 2:
         return 0.0
     total = sum(
-        float(np.abs(unit.transpose_dot(unit.columns(batch))).sum())
+        float(np.abs(products(batch)).sum())
         for batch in gen_batches(count, max(1, VALUES_AT_ONCE // count))
     )
     return float(np.clip((total - count) / (count * (count - 1)), 0.0, 1.0))
@@ -263,7 +270,10 @@ def low_redundancy(table: Any) -> Criterion:
 
     def share_not_repeated(columns: Index) -> float:
         values = data.columns(columns[~constant[columns]])
-        return 1.0 - _mean_overlap(as_matrix(values / np.linalg.norm(values, axis=0)))
+        values /= np.linalg.norm(values, axis=0)
+        return 1.0 - mean_overlap(
+            values.shape[1], lambda batch: product_with(values.T, values[:, batch])
+        )
 
     return share_not_repeated
 
@@ -334,14 +344,13 @@ def representatives(
     _check_correlation("threshold", threshold)
     data = checked_table(table)
     kept = some_of(selected, data.shape[1])
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     places = np.searchsorted(varying, kept[np.isin(kept, varying)])
     # Representative and correlation of each column; alternative of each selected one.
     owner, best = np.full(len(varying), -1), np.zeros(len(varying))
     alternative, its = np.full(len(places), -1), np.zeros(len(places))
     if 0 < len(places) < len(varying):
-        unit, every = unit_columns(data, summary, varying), np.arange(len(varying))
+        unit, every = unit_columns(data, varying), np.arange(len(varying))
         for batch in gen_batches(len(places), max(1, VALUES_AT_ONCE // len(varying))):
             values = unit.transpose_dot(unit.columns(places[batch])).clip(-1.0, 1.0)
             sizes = np.abs(values)
@@ -413,12 +422,11 @@ def skip_near_duplicates(
             f"for 1 to {len(columns)}."
         )
     columns = columns.astype(np.intp)
-    summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     columns = columns[np.isin(columns, varying)]
     taken = columns[:0]
     if len(columns):
-        unit = unit_columns(data, summary, varying).by_columns()
+        unit = unit_columns(data, varying).by_columns()
         places = np.searchsorted(varying, columns)
         taken = columns[distinct_columns(unit, places, n_features, max_correlation)]
     if len(taken) < n_features:

@@ -3,12 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
 from ufselect.evaluation.checks import checked_table
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float, Index
 from ufselect.solvers.graph_scores import (
     centred_basis,
     column_squares,
@@ -135,22 +134,15 @@ def structure_of_matrix(
     # Sort the columns, so that the result does not depend on their order.
     order = canonical_order(summary)
     varying = order[~summary.constant[order]]
-    sample = as_matrix(sample.raw[:, varying if len(varying) else order])
-    raw, summary = sample.raw, sample.summary()
-    kinds = candidate_preparations(sample, summary)
+    sample = type(sample)(sample.raw[:, varying if len(varying) else order])
+    kinds = candidate_preparations(sample)
     generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
-    if kinds == ["none", "features"] and not bool(sp.issparse(raw)):
+    if kinds == ["none", "features"] and isinstance(sample, DenseMatrix):
         own, copies = eigenvalues_of_copies(sample, n_permutations, generator)
     else:
-        # Permuting a column changes neither its mean nor its variance.
-        own = eigenvalues_by_kind(sample, summary, kinds)
-        tables = (permuted_columns(raw, generator) for _ in range(n_permutations))
-        copies = np.array(
-            [
-                eigenvalues_by_kind(as_matrix(each), summary, kinds)[:, 0]
-                for each in tables
-            ]
-        )
+        own = eigenvalues_by_kind(sample, kinds)
+        tables = (sample.permuted(generator) for _ in range(n_permutations))
+        copies = np.array([eigenvalues_by_kind(each, kinds)[:, 0] for each in tables])
     leading = np.vstack([own[:, 0], copies])
     unit = leading.mean(axis=0)
     statistic = np.max(leading / np.where(unit > 0, unit, 1.0), axis=1)
@@ -195,15 +187,15 @@ def canonical_order(summary: ColumnSummary) -> Index:
     return np.lexsort(keys)
 
 
-def candidate_preparations(data: DataMatrix, summary: ColumnSummary) -> list[Kind]:
+def candidate_preparations(data: DataMatrix) -> list[Kind]:
     """Return the preparations to choose from; features of counts are never scaled.
 
     Unit variance would give rare words or genes too much weight, which permuted copies
     cannot detect.
     """
-    if summary.constant.all():
+    if data.summary().constant.all():
         return ["none"]
-    counts = choose_preparation(data, summary) == "samples"
+    counts = choose_preparation(data) == "samples"
     # Samples that are multiples of one another are equal after scaling.
     if counts and not data.with_unit_rows(1.0).summary().constant.all():
         return ["samples"]
@@ -230,7 +222,7 @@ def eigenvalues_of_copies(
     # Added columns of zeros do not change eigenvalues, but allow distinct positions.
     n_columns = max(n_features, 8 * (n_permutations + 1))
     table = np.zeros((n_columns, n_samples), dtype=np.float32)
-    prepared = prepare(data, summary, "features", float(n_samples)).centred
+    prepared = prepare(data, "features", float(n_samples)).centred
     table[:n_features] = prepared.columns(slice(None)).T
     deviation = np.where(summary.constant, 0.0, summary.deviation)
     relative = deviation / deviation.max()
@@ -263,56 +255,20 @@ def eigenvalues_of_copies(
     return largest(table, 0, min(N_EIGENVALUES, *data.shape)), np.array(copies)
 
 
-def eigenvalues_by_kind(
-    data: DataMatrix, summary: ColumnSummary, kinds: list[Kind]
-) -> Float:
+def eigenvalues_by_kind(data: DataMatrix, kinds: list[Kind]) -> Float:
     """Return the leading eigenvalues of the Gram matrix for each preparation."""
     count = min(N_EIGENVALUES, *data.shape)
     values = np.zeros((len(kinds), N_EIGENVALUES))
-    if summary.constant.all():
+    if data.summary().constant.all():
         return values
     for row, kind in enumerate(kinds):
-        centred = prepare(data, summary, kind, float(data.shape[0])).centred
+        centred = prepare(data, kind, float(data.shape[0])).centred
         wide = data.shape[1] > data.shape[0]
         gram = centred.sample_gram() if wide else centred.feature_gram()
         chosen = [len(gram) - count, len(gram) - 1]
         found = eigh(gram, eigvals_only=True, subset_by_index=chosen)
         values[row, :count] = np.maximum(found[::-1], 0.0)
     return values
-
-
-def permuted_columns(X: Any, random: np.random.Generator) -> Any:
-    """Return X with the values of each column permuted independently.
-
-    A sparse X gives a sparse result in CSC format. No random number is drawn for a
-    constant column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(8.0).reshape(4, 2)
-    >>> np.sort(permuted_columns(X, np.random.default_rng(0)), axis=0).T
-    array([[0., 2., 4., 6.],
-           [1., 3., 5., 7.]])
-    """
-    varying = ~as_matrix(X).summary().constant
-    if not bool(sp.issparse(X)):
-        if varying.all():
-            return random.permuted(X, axis=0)
-        dense = X.copy()
-        dense[:, varying] = random.permuted(X[:, varying], axis=0)
-        return dense
-    result: Any = sp.csc_array(X, copy=True)
-    n_samples, n_features = result.shape
-    # Put the rows in random order and shift each column cyclically by a random number,
-    # zeros included.
-    shifts = np.zeros(n_features, dtype=np.intp)
-    shifts[varying] = random.integers(n_samples, size=np.count_nonzero(varying))
-    moves = np.repeat(shifts, np.diff(result.indptr))
-    rows = random.permutation(n_samples)[result.indices]
-    result.indices = ((rows + moves) % n_samples).astype(result.indices.dtype)
-    result.has_sorted_indices = False
-    return result
 
 
 class Following(NamedTuple):

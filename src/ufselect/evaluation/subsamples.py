@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.stats import norm
@@ -23,8 +22,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ufselect.evaluation.checks import checked_selection
 from ufselect.evaluation.criteria import CRITERIA, Criterion, JudgedTable
-from ufselect.evaluation.structure_found import permuted_columns
-from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index
+from ufselect.matrix.arrays import InMemoryMatrix
 from ufselect.matrix.base import few_threads
 from ufselect.solvers.preparation import UNITS, InUnits, Kind, in_units
 
@@ -196,7 +195,7 @@ class Compared(NamedTuple):
 
 
 def compare_with_random_sets(
-    data: DataMatrix,
+    data: InMemoryMatrix,
     columns: Index,
     pool: Index,
     names: Sequence[str],
@@ -218,9 +217,7 @@ def compare_with_random_sets(
     n_copies = N_PERMUTED if data.shape[0] < MAX_SAMPLES_PERMUTED_TWICE else 1
     streams = np.random.default_rng(random.randint(MAX_SEED)).spawn(n_copies)
     # Permute before scaling samples, since the scaling makes columns dependent.
-    permuted = [
-        in_units(_permuted(data, stream), real.kind).matrix for stream in streams
-    ]
+    permuted = [in_units(data.permuted(each), real.kind).matrix for each in streams]
     jobs = Parallel(n_jobs=n_jobs, prefer="threads", batch_size=1)
     # The products of one set are short, whatever the size of the table.
     with few_threads(0):
@@ -234,11 +231,6 @@ def compare_with_random_sets(
         shifted = own - null + null[0]
         found[name] = Compared(float(shifted[0]), shifted[1:], real.kind)
     return found
-
-
-def _permuted(data: DataMatrix, random: np.random.Generator) -> DataMatrix:
-    copy = permuted_columns(data.raw, random)
-    return as_matrix(copy.tocsr() if bool(sp.issparse(copy)) else copy)
 
 
 def _criteria(data: DataMatrix, names: Sequence[str]) -> list[Criterion]:

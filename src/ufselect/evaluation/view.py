@@ -74,15 +74,14 @@ def sample_view(
         random = check_random_state(random_state)
         samples = np.sort(random.choice(n_samples, most, replace=False))
         data = data.take_rows(samples)
-    summary = data.summary()
-    if summary.constant.all():
+    if data.summary().constant.all():
         raise ValueError(
             f"All {n_features} columns of X are constant, so all samples are equal; "
             "give a table with other columns."
         )
-    kind, n_shown = choose_preparation(data, summary), len(samples)
+    kind, n_shown = choose_preparation(data), len(samples)
     # In units in which the mean squared norm of samples is one.
-    data = prepare(data, summary, kind, float(n_shown)).centred
+    data = prepare(data, kind, float(n_shown)).centred
     data = data if kept is None else data.take(kept)
     narrow = data.shape[1] < n_shown
     gram = data.feature_gram() if narrow else data.sample_gram()

@@ -5,20 +5,17 @@ A plan is a TOML file. The message for a mistake names the key and the allowed v
 
 import inspect
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ufselect._names import nearest_words
-from ufselect.experiments.limits import NO_LIMITS, Limits, bytes_of
 from ufselect.experiments.protocol import METRICS, PREPARATIONS
-from ufselect.registry import all_selectors
-
-Number = TypeVar("Number", int, float)
+from ufselect.registry import META_SELECTORS, all_selectors, own_selector
+from ufselect.selectors import UnsupervisedSelector
 
 
 class PlanTable:
@@ -51,6 +48,13 @@ class PlanTable:
             raise self.wrong(key, "it must be a text")
         return value
 
+    def choice(self, key: str, known: Iterable[str]) -> str:
+        """Return the text at a key, one of the known."""
+        value = self.text(key)
+        if value not in known:
+            raise self.wrong(key, f"it could be {nearest_words(value, known)}")
+        return value
+
     def integer(self, key: str, default: int, least: int) -> int:
         """Return the whole number at a key."""
         value = self.content.get(key, default)
@@ -58,18 +62,16 @@ class PlanTable:
             raise self.wrong(key, f"it must be a whole number of at least {least}")
         return value
 
-    def limit(self, key: str, example: str, read: Callable[[str], Number]) -> Any:
-        """Return a positive size or time, or None if it is not given."""
+    def limit(self, key: str, unit: str) -> float | None:
+        """Return the positive number at a key, or None if it is not given."""
         value = self.content.get(key)
-        if value is None:
-            return None
-        with suppress(ValueError):
-            if not isinstance(value, bool) and 0 < (limit := read(str(value))) < inf:
-                return limit
-        raise self.wrong(key, f"write it like {example}")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (is_number and 0 < value < inf):
+            raise self.wrong(key, f"it must be a number of {unit} above 0")
+        return value
 
     def items(self, key: str, kind: type, default: Any = None) -> tuple[Any, ...]:
-        """Return the list at a key, of at least one item, all of one type."""
+        """Return the different items of the list at a key, all of one type."""
         value = self.content.get(key, default)
         if not isinstance(value, list | tuple) or not value:
             raise self.wrong(key, "it must be a list with at least one item")
@@ -79,7 +81,7 @@ class PlanTable:
                     f"{self.where}{key} has {item!r}, which is not of type "
                     f"{kind.__name__}"
                 )
-        return tuple(value)
+        return tuple(dict.fromkeys(value))
 
     def choices(
         self, key: str, known: Iterable[str], default: Iterable[str]
@@ -95,11 +97,9 @@ class PlanTable:
 
 KEYS = (
     *("name", "description", "sets", "preparations", "features", "clusters", "seed"),
-    *("cell_timeout", "cell_memory", "judge", "methods"),
+    *("run_timeout", "run_memory", "judge", "methods"),
 )
-METHOD_KEYS = (
-    *("selector", "label", "parameters", "grid", "fixed", "seeds", "warm_start"),
-)
+METHOD_KEYS = ("selector", "label", "parameters", "grid", "fixed", "seeds")
 # A wheel has the plans of the project in this folder, a source checkout at its root.
 FOLDERS = (
     Path(__file__).parent / "plans",
@@ -135,7 +135,6 @@ class Method:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 1
-    warm_start: bool = False
 
     def grid_points(self) -> list[dict[str, Any]]:
         """Return the parameters of every point of the grid."""
@@ -146,16 +145,6 @@ class Method:
             for values in product(*self.grid.values())
         ]
 
-    def grid_paths(self) -> list[list[dict[str, Any]]]:
-        """Return the paths of warm starts, as lists of points.
-
-        On a path only the last parameter of the grid changes. Without warm starts
-        every point is a path of its own.
-        """
-        points = self.grid_points()
-        length = len(list(self.grid.values())[-1]) if self.warm_start else 1
-        return [points[at : at + length] for at in range(0, len(points), length)]
-
     def fixed_point(self) -> dict[str, Any]:
         """Return the setting that is chosen without labels."""
         return {**self.parameters, **self.fixed}
@@ -163,7 +152,10 @@ class Method:
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment."""
+    """An experiment.
+
+    A run may take ``timeout`` seconds and ``memory`` gigabytes; None is no limit.
+    """
 
     name: str
     description: str
@@ -172,7 +164,8 @@ class Plan:
     methods: tuple[Method, ...]
     judge: Judge
     seed: int
-    limits: Limits = NO_LIMITS
+    timeout: float | None = None
+    memory: float | None = None
 
 
 def read_plan(path: Path) -> Plan:
@@ -234,10 +227,8 @@ def parse_plan(content: Mapping[str, Any]) -> Plan:
             seed=seed,
         ),
         seed=seed,
-        limits=Limits(
-            table.limit("cell_timeout", "600", float),
-            table.limit("cell_memory", '"2GB"', bytes_of),
-        ),
+        timeout=table.limit("run_timeout", "seconds"),
+        memory=table.limit("run_memory", "gigabytes"),
     )
 
 
@@ -270,12 +261,14 @@ def _methods(plan: PlanTable) -> tuple[Method, ...]:
     return (*methods, *added)
 
 
+def known_methods() -> dict[str, type[UnsupervisedSelector]]:
+    """Return every selector that a plan may name, also those that fit others."""
+    return all_selectors() | {name: own_selector(name) for name in META_SELECTORS}
+
+
 def _method(table: PlanTable, clusters: Any) -> Method:
-    selectors = all_selectors()
-    name = table.text("selector")
-    if name not in selectors:
-        could = nearest_words(name, selectors)
-        raise table.wrong("selector", f"it could be {could}")
+    selectors = known_methods()
+    name = table.choice("selector", selectors)
     accepted = list(inspect.signature(selectors[name]).parameters)
     parameters, fixed = (
         dict(
@@ -288,6 +281,8 @@ def _method(table: PlanTable, clusters: Any) -> Method:
         )
         for key in ("parameters", "fixed")
     )
+    for key, value in [*parameters.items(), *fixed.items()]:
+        _check_members(table.where, key, value, selectors)
     if clusters is not None and "n_clusters" in accepted:
         parameters = {"n_clusters": clusters, **parameters}
     grid = table.content.get("grid", {})
@@ -299,13 +294,6 @@ def _method(table: PlanTable, clusters: Any) -> Method:
     for each, values in grid.items():
         if not isinstance(values, list) or not values:
             raise checked.wrong(each, "make it a list of values")
-    warm_start = table.content.get("warm_start", False)
-    if not isinstance(warm_start, bool):
-        raise table.wrong("warm_start", "it could be true or false")
-    if warm_start and "init" not in accepted:
-        raise ValueError(
-            f"{table.where}warm_start is true, but {name} takes no start; leave it out"
-        )
     seeds = table.integer("seeds", 1, least=1)
     return Method(
         label=table.text("label", name),
@@ -315,8 +303,17 @@ def _method(table: PlanTable, clusters: Any) -> Method:
         fixed=fixed,
         # A deterministic method gives the same ranking for every seed.
         seeds=seeds if "random_state" in accepted else 1,
-        warm_start=warm_start,
     )
+
+
+def _check_members(
+    where: str, key: str, value: Any, selectors: Mapping[str, Any]
+) -> None:
+    """Check the names of the selectors that a selector fits."""
+    if key == "selector":
+        PlanTable({key: value}, [key], where.rstrip(".")).choice(key, selectors)
+    elif key == "selectors":
+        PlanTable({key: value}, [key], where.rstrip(".")).choices(key, selectors, ())
 
 
 def plan_names() -> list[str]:
@@ -332,12 +329,13 @@ def plan_names() -> list[str]:
 
 def plan_path(name: str) -> Path:
     """Return the file of a plan that comes with the project."""
-    paths = [folder / f"{name}.toml" for folder in FOLDERS]
-    for path in paths:
+    for folder in FOLDERS:
+        path = folder / f"{name}.toml"
         if path.is_file():
             return path
     raise ValueError(
-        f"no plan is called {name!r}; there are: {', '.join(plan_names())}"
+        f"{name} does not exist; name a plan in TOML, or one that comes with the "
+        f"project: {', '.join(plan_names())}"
     )
 
 
@@ -349,11 +347,4 @@ def find_plan(given: Path) -> Path:
     >>> find_plan(Path("quick")).name
     'quick.toml'
     """
-    if given.is_file():
-        return given
-    if str(given) in plan_names():
-        return plan_path(str(given))
-    raise ValueError(
-        f"{given} does not exist; name a plan in TOML, or one that comes with the "
-        f"project: {', '.join(plan_names())}"
-    )
+    return given if given.is_file() else plan_path(str(given))

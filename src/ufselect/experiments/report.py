@@ -1,111 +1,256 @@
-"""The report of an experiment, from its store alone: as HTML, text and JSON."""
+"""The report of an experiment: as HTML, text, Markdown, LaTeX and JSON."""
 
 import json
-import re
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar, Literal
+from itertools import product
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from ufselect.experiments.cells import FIXED, GRID
-from ufselect.experiments.plan import Method
-from ufselect.experiments.stored import ORACLE, PLACE, Experiment
-from ufselect.experiments.tables import (
-    MetricTable,
-    cost_summary,
-    fit_costs,
-    metric_table,
-    text_table_of,
-)
-from ufselect.plotting.axes import short_value
-from ufselect.plotting.bars import range_chart
+from ufselect.experiments.plan import BASELINES, Method, Plan
+from ufselect.experiments.protocol import CLASSIFIERS, STRUCTURE
+from ufselect.experiments.results import ORACLE, PLACE, Experiment
+from ufselect.experiments.runs import FIXED, GRID
+from ufselect.plotting.axes import Plot, short_value
+from ufselect.plotting.bars import range_chart, rank_diagram
 from ufselect.plotting.convergence import convergence
 from ufselect.plotting.maps import surface
 from ufselect.report.rendering import (
     Block,
     Paragraph,
-    Part,
     Picture,
     Preformatted,
     Section,
     TextTable,
     html_page,
     markdown,
-    picture_of,
     plain_text,
-    render,
 )
 
-Form = Literal["html", "text", "markdown"]
-COST_HEADER = (
-    *("method", "fits", "without a ranking", "median seconds", "largest seconds"),
-    *("median MB", "largest MB"),
-)
+READINGS = {
+    ORACLE: (
+        "labels chose the best point of the grid at every number of features, as "
+        "papers do; methods without a grid have one setting"
+    ),
+    FIXED: "one setting, fixed before any label was seen; all of its seeds",
+}
 
 
-class Document:
-    """A report that is written as HTML with figures, as text, in Markdown and JSON.
+@dataclass(frozen=True)
+class Report:
+    """A report in several forms.
 
-    Its words are in a template, which places the tables and figures of the subclass
-    between them. What the template gives are sections, whatever the form.
+    Parameters
+    ----------
+    title : str
+    sections : callable
+        Returns the sections, with figures if its argument is True.
+    content : mapping
+        The tables for scripts.
     """
 
     title: str
-    template: ClassVar[str]
-    # Whether the tables of the report can be sorted, filtered and saved.
-    interactive: ClassVar[bool] = False
+    sections: Callable[[bool], list[Section]]
+    content: Mapping[str, Any]
 
-    @abstractmethod
-    def as_json(self) -> str:
-        """Return the tables for scripts."""
-
-    def page(self) -> str:
+    def html(self) -> str:
         """Return the report as HTML, with tables and figures."""
-        return html_page(self.title, self.sections("html"))
+        return html_page(self.title, self.sections(True))
 
     def text(self) -> str:
         """Return the tables as text for a terminal."""
-        return f"{self.title}\n\n{plain_text(self.sections('text'))}"
+        return f"{self.title}\n\n{plain_text(self.sections(False))}"
 
     def markdown(self) -> str:
         """Return the tables in Markdown."""
-        return markdown(self.title, self.sections("markdown"))
+        return markdown(self.title, self.sections(False))
 
-    def sections(self, form: Form) -> list[Section]:
-        """Return the sections; figures are drawn for HTML only."""
-        placed: dict[str, Block] = {}
+    def json(self) -> str:
+        """Return the tables as JSON; a number that is missing is null."""
+        return json.dumps(self.content, indent=2, ensure_ascii=False)
 
-        def put(block: Block) -> str:
-            # Nothing else in a report is a paragraph that begins with this character.
-            mark = f"\0{len(placed)}"
-            placed[mark] = block
-            return mark
 
-        text = render(
-            self.template,
-            report=self,
-            form=form,
-            put=put,
-            map_picture=map_picture,
-            preformatted=Preformatted,
-            frame_table=lambda frame: TextTable(list(frame), frame.to_numpy().tolist()),
+def section(heading: str, *blocks: Block | str) -> Section:
+    """Return a section; a text is a paragraph, an empty one nothing."""
+    found = [Paragraph(each) if isinstance(each, str) else each for each in blocks]
+    return Section(heading, [each for each in found if each != Paragraph("")])
+
+
+def experiment_report(experiment: Experiment) -> Report:
+    """Return the report of an experiment that was read from its store."""
+
+    def sections(figures: bool) -> list[Section]:
+        metrics = experiment.plan.judge.metrics
+        found = [
+            _what_was_run(experiment),
+            *(_metric(experiment, metric, figures) for metric in metrics),
+            sensitivity(experiment, metrics[:1], figures),
+            _convergence(experiment, figures),
+            _costs(experiment, figures),
+            failures(experiment),
+            _settings(experiment),
+        ]
+        return [section for section in found if section.blocks]
+
+    title = f"{experiment.plan.name}: comparison of methods"
+    return Report(title, sections, _content(experiment))
+
+
+def _content(experiment: Experiment) -> dict[str, Any]:
+    ranks = {each: experiment.ranks(each) for each in experiment.plan.judge.metrics}
+    return {
+        "plan": experiment.plan.name,
+        "absent": dict(experiment.record.absent),
+        "runs": experiment.count()._asdict(),
+        "failures": experiment.failures(),
+        "scores": _plain(experiment.frame(), "records"),
+        "ranks": {
+            metric: {
+                "average": each.average.to_dict(),
+                "critical_difference": each.critical_difference,
+            }
+            for metric, each in ranks.items()
+            if each.enough
+        },
+        "costs": _plain(experiment.cost_summary(), "index"),
+        "versions": list(map(dict, experiment.versions)),
+    }
+
+
+def _plain(frame: pd.DataFrame, orient: Literal["records", "index"]) -> Any:
+    # Through JSON, which knows null and not NaN.
+    return json.loads(frame.to_json(orient=orient, double_precision=15))
+
+
+def latex(experiment: Experiment) -> str:
+    """Return the tables of all metrics and readings for a document in LaTeX."""
+    parts = ["% Needs \\usepackage{booktabs}."]
+    for metric in experiment.plan.judge.metrics:
+        for reading in experiment.readings:
+            table = score_table(experiment, metric, reading)
+            frame = pd.DataFrame(table.rows, columns=list(table.header))
+            text = frame.to_latex(
+                index=False,
+                escape=True,
+                caption=table.caption.replace("_", r"\_").replace("%", r"\%"),
+                label=f"tab:{metric}-{reading}",
+                column_format="ll" + "r" * (frame.shape[1] - 2),
+            )
+            parts.append(text.replace("±", r"$\pm$"))
+    return "\n".join(parts)
+
+
+def _what_was_run(experiment: Experiment) -> Section:
+    plan, count = experiment.plan, experiment.count()
+    missing = "none missing."
+    if count.missing:
+        missing = (
+            f"{count.missing} missing: the experiment is not finished, and what "
+            "follows counts what is there. The same ufselect run goes on with it."
         )
-        found: list[tuple[str, list[Block]]] = []
-        for part in re.split(r"\n\s*\n", text.strip()):
-            words = " ".join(part.split())
-            if words.startswith("## "):
-                found.append((words.removeprefix("## "), []))
-                continue
-            heading, blocks = found[-1]
-            block = placed.get(words, Paragraph(words))
-            if isinstance(block, TextTable) and self.interactive:
-                block = replace(block, interactive=True, name=heading)
-            blocks.append(block)
-        return [Section(heading, blocks) for heading, blocks in found]
+    rows = [
+        [name, *map(str, experiment.count(name)), fingerprint[:12]]
+        for name, fingerprint in experiment.record.fingerprints.items()
+    ]
+    header = ["data set", "runs", "done", "failed", "missing", "SHA-256"]
+    absent = experiment.record.absent.items()
+    notes = [f"{name}: data not available ({reason})." for name, reason in absent]
+    if experiment.others:
+        notes.append(
+            f"The store holds other plans, too: {', '.join(experiment.others)}. Name "
+            "one with --plan NAME to see it."
+        )
+    return section(
+        "What was run",
+        plan.description,
+        f"{count.runs} runs: {count.done} ranked and judged, {count.failed} failed, "
+        f"{missing}",
+        TextTable(header, rows, interactive=True, name="runs"),
+        *notes,
+    )
+
+
+def _metric(experiment: Experiment, metric: str, figures: bool) -> Section:
+    ranks = experiment.ranks(metric)
+    blocks: list[Block | str] = [
+        score_table(experiment, metric, reading) for reading in experiment.readings
+    ]
+    if ranks.enough:
+        tested = ranks.against_random()
+        forms = {
+            "average rank": "{:.2f}",
+            "sets above random": "{:.0f}",
+            "median gain": "{:+.1%}",
+            "p (Holm)": "{:.2g}",
+        }
+        for name in tested:
+            tested[name] = tested[name].map(forms[name].format, na_action="ignore")
+        blocks.append(text_table(tested.fillna(""), name=f"ranks, {metric}"))
+    blocks.append(ranks.sentence())
+    if figures and ranks.enough:
+        average = ranks.average.to_dict()
+        plot = rank_diagram(
+            average, ranks.critical_difference, baselines=list(BASELINES)
+        )
+        caption = (
+            "Average ranks over the sets, fixed setting. A bar joins methods that are "
+            "not told apart; baselines are dashed."
+        )
+        numbers = pd.DataFrame(average.items(), columns=["method", "average rank"])
+        blocks.append(Picture(plot.svg, caption, numbers, "ranks"))
+    return section(metric, *blocks)
+
+
+def score_table(experiment: Experiment, metric: str, reading: str) -> TextTable:
+    """Return a table in percent, with the mean over the sets that are complete.
+
+    Other sets would favour the methods that have no score there.
+    """
+    found = experiment.table(reading, metric)
+    means = 100 * found["mean"].unstack(sort=False)
+    deviations = 100 * found["deviation"].unstack(sort=False)
+    complete = means.dropna(how="all").notna().all()
+    shown = means.map(_percent) + deviations.map(
+        lambda value: "" if np.isnan(value) else f" ±{value:.1f}"
+    )
+    if len(complete) > 1 and complete.any():
+        title = "mean" if complete.all() else f"mean of {complete.sum()}"
+        shown[title] = means.loc[:, complete].mean(axis=1).map(_percent)
+    used = found["labels"].groupby(level=0, sort=False).first()
+    shown.insert(0, "labels told", used)
+    caption = (
+        f"{metric} in percent, {reading}: {READINGS[reading]}. "
+        f"{averaging(experiment.plan, metric, reading)}"
+    )
+    return text_table(shown, caption, f"{metric}, {reading}")
+
+
+def averaging(plan: Plan, metric: str, reading: str) -> str:
+    """Return what the numbers of a table are means and deviations of."""
+    judged = f"{plan.judge.repetitions} seeds of k-means"
+    if metric in CLASSIFIERS:
+        judged = f"{plan.judge.repetitions} divisions into folds"
+    several = reading == FIXED and any(method.seeds > 1 for method in plan.methods)
+    repeated = [] if metric in STRUCTURE else [judged]
+    repeated += ["each seed of the method"] if several else []
+    features = ", ".join(map(str, plan.judge.features))
+    mean = f"Mean over {features} features (all features: all at once)"
+    if not repeated:
+        return f"{mean}; nothing was repeated."
+    return f"{mean} ± standard deviation over repetitions: {' for '.join(repeated)}."
+
+
+def _percent(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.1f}"
+
+
+def text_table(frame: pd.DataFrame, caption: str = "", name: str = "") -> TextTable:
+    """Return a frame of text whose index is the methods."""
+    rows = [[str(label), *row] for label, *row in frame.itertuples()]
+    header = ["method", *frame.columns]
+    return TextTable(header, rows, caption, interactive=True, name=name or "table")
 
 
 def varying(method: Method) -> dict[str, list[Any]]:
@@ -119,51 +264,99 @@ def varying(method: Method) -> dict[str, list[Any]]:
     return {name: values for name, values in method.grid.items() if len(values) > 1}
 
 
-def parameter_map(
-    experiment: Experiment, method: Method, metric: str, names: Mapping[str, str]
-) -> Part | None:
-    """Return a metric in percent over a grid in which two parameters vary.
+def sensitivity(
+    experiment: Experiment,
+    metrics: Sequence[str],
+    figures: bool,
+    names: Mapping[str, str] | None = None,
+) -> Section:
+    """Return maps of metrics over the grids in which two parameters vary.
 
     Parameters
     ----------
-    names : mapping of str to str
-        Data set to what it is called in the figure.
+    experiment : Experiment
+    metrics : sequence of str
+    figures : bool
+        There is nothing but figures.
+    names : mapping of str to str, optional
+        Data set to what it is called.
     """
-    grid = varying(method)
-    scores = experiment.mean_scores
-    means = 100 * scores[scores["metric"] == metric].groupby("key")["value"].mean()
-    cells = experiment.cells
-    cells = cells[(cells["method"] == method.label) & (cells["reading"] == GRID)]
-    values = {
-        names[str(name)]: means.reindex(keys).to_numpy()
-        for name, keys in cells.groupby("data set", sort=False)["key"]
-        if name in names and keys.isin(means.index).any()
-    }
-    if len(grid) != 2 or not values:
+    blocks: list[Block | str] = []
+    if figures:
+        methods = [method for method in experiment.plan.methods if varying(method)]
+        pairs = [each for each in methods if len(varying(each)) == 2]
+        maps = [
+            _map(experiment, method, metric, names or {})
+            for method, metric in product(pairs, metrics)
+        ]
+        blocks += [each for each in maps if each is not None]
+        others = ", ".join(each.label for each in methods if each not in pairs)
+        if others:
+            blocks.append(f"Not drawn, since not two parameters vary: {others}.")
+    return section("Sensitivity to the parameters", *blocks)
+
+
+def _map(
+    experiment: Experiment, method: Method, metric: str, names: Mapping[str, str]
+) -> Picture | None:
+    """Return the mean of a metric over the numbers of features at every point."""
+    scored = experiment.scored
+    runs = scored[(scored["method"] == method.label) & (scored["reading"] == GRID)]
+    runs = runs[runs["metric"] == metric]
+    if runs.empty:
         return None
+    (first, rows), (second, columns) = varying(method).items()
+    asked = experiment.runs
+    asked = asked[(asked["method"] == method.label) & (asked["reading"] == GRID)]
+    means = 100 * runs.groupby("key")["value"].mean()
     label = f"{metric} in percent"
-    (first, rows), (second, columns) = grid.items()
     points = pd.MultiIndex.from_product([rows, columns], names=[first, second])
     numbers = pd.concat(
-        [pd.Series(each, points, name=label).reset_index() for each in values.values()],
-        keys=values,
+        {
+            names.get(str(name), str(name)): means.reindex(keys).set_axis(points)
+            for name, keys in asked.groupby("data set", sort=False)["key"]
+            if keys.isin(means.index).any()
+        },
         names=["data set"],
-    ).reset_index("data set")
+    ).rename(label)
     shape = (len(rows), len(columns))
-    tables = {name: each.reshape(shape) for name, each in values.items()}
-    names_of_axes = (first, second)
-    return Part(
-        numbers,
-        lambda: surface(rows, columns, tables, label=label, names=names_of_axes),
-    )
+    tables = {
+        str(name): each.to_numpy().reshape(shape)
+        for name, each in numbers.groupby(level=0, sort=False)
+    }
+    plot = surface(rows, columns, tables, label=label, names=(first, second))
+    caption = f"{method.label}: {label}, mean over the numbers of features."
+    return Picture(plot.svg, caption, numbers.reset_index(), "sensitivity")
 
 
-def map_picture(figure: Part, label: str) -> Picture:
-    """Return the map of a method for a report."""
-    caption = (
-        f"{label}: {figure.frame().columns[-1]}, mean over the numbers of features."
-    )
-    return picture_of(figure, caption, "sensitivity")
+def _convergence(experiment: Experiment, figures: bool) -> Section:
+    runs = experiment.runs.drop_duplicates(["method", "key"])
+    runs = runs[runs["history"].notna()]
+    if runs.empty:
+        return Section("Convergence", [])
+    lengths = runs["history"].map(len).groupby(runs["method"], sort=False)
+    shown = lengths.agg(["count", "median", "max"]).map("{:.0f}".format)
+    shown.columns = ["fits with a curve", "median length", "largest length"]
+    caption = "Values of the objective in a fit, one an iteration."
+    blocks: list[Block] = [text_table(shown, caption, "iterations")]
+    found: dict[str, dict[str, Any]] = {}
+    for name in experiment.data_sets:
+        for method in experiment.plan.methods:
+            history = experiment.history_of(method.label, name)
+            # A curve that does not change cannot be drawn as a share of its way.
+            if history is not None and np.isfinite(history).all() and np.ptp(history):
+                found.setdefault(name, {})[method.label] = history
+    if figures and found:
+        caption = (
+            "The remaining share of the change of an objective, from its first value "
+            "(1) to its last (0, drawn at the foot), which need not be where it would "
+            "end; at the fixed setting, or in the middle of the grid where that has no "
+            "curve."
+        )
+        numbers = histories_frame(found, ["data set", "method"])
+        plot = convergence(found)
+        blocks.append(Picture(plot.svg, caption, numbers, "convergence"))
+    return Section("Convergence", blocks)
 
 
 def histories_frame(
@@ -179,196 +372,64 @@ def histories_frame(
     return pd.DataFrame(rows, columns=[*names, "iteration", "objective"])
 
 
-@dataclass(frozen=True)
-class ExperimentReport(Document):
-    """All that is said of an experiment.
+def _costs(experiment: Experiment, figures: bool) -> Section:
+    summary = experiment.cost_summary()
+    counts, costs = summary[["fits", "failed"]], summary.iloc[:, 2:]
+    shown = pd.concat([counts.astype(int).astype(str), costs.map(_short)], axis=1)
+    shown.columns = [
+        *("fits", "failed", "median seconds", "largest seconds"),
+        *("median MB", "largest MB"),
+    ]
+    fits = experiment.costs()
+    by_set = fits.groupby(PLACE, observed=False)["seconds"].median().unstack()
+    blocks: list[Block | str] = [
+        "Of one fit with one thread, on the machines that ran the plan, whatever else "
+        "they did. What fits on the same data share, such as Gram matrices, is counted "
+        "in the first fit of a process. Memory is the peak of the whole process, with "
+        "Python and the data; 1 MB is a million bytes.",
+        text_table(shown, name="costs"),
+        text_table(by_set.map(_short), "Median seconds of a fit on each set.", "times"),
+    ]
+    if figures and (plot := _cost_chart(fits)) is not None:
+        caption = "A dot at the median of the fits, a line from least to largest."
+        blocks.append(Picture(plot.svg, caption, fits, "costs"))
+    return section("Time and memory", *blocks)
 
-    Tables have a method ``frame``, which returns their columns; ``ranks`` (by metric),
-    ``sensitivity`` (by method), ``convergence`` and ``costs`` also have ``plot``, whose
-    result a notebook shows.
-    """
 
-    template = "experiment.md.j2"
-    interactive = True
-    experiment: Experiment
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """Return the title of the page."""
-        return f"{self.experiment.plan.name}: comparison of methods"
-
-    @cached_property
-    def tables(self) -> list[MetricTable]:
-        """Return the scores by each metric and reading."""
-        plan = self.experiment.plan
-        readings = [ORACLE, FIXED] if any(m.grid for m in plan.methods) else [FIXED]
-        return [
-            metric_table(self.experiment, metric, reading)
-            for metric in plan.judge.metrics
-            for reading in readings
-        ]
-
-    @property
-    def failures(self) -> list[str]:
-        """Return why cells have no ranking."""
-        return self.experiment.failures()
-
-    @property
-    def ranks(self) -> dict[str, Part]:
-        """Return the average ranks by each metric, where there are enough sets."""
-        return {
-            each.metric: each.significance.figure()
-            for each in self.tables
-            if each.reading == FIXED and each.significance.enough
+def _cost_chart(fits: pd.DataFrame) -> Plot | None:
+    titles = {"seconds": "seconds of a fit", "megabytes": "peak memory (MB)"}
+    measures = {
+        title: {
+            str(label): values.dropna().tolist()
+            for label, values in fits.groupby("method", observed=False)[name]
         }
-
-    @cached_property
-    def sensitivity(self) -> dict[str, Part]:
-        """Return the first metric over the grid of each method that has two axes."""
-        plan = self.experiment.plan
-        names = {name: name for name in self.experiment.data_sets}
-        maps = {
-            method.label: parameter_map(
-                self.experiment, method, plan.judge.metrics[0], names
-            )
-            for method in plan.methods
-        }
-        return {label: part for label, part in maps.items() if part is not None}
-
-    @cached_property
-    def convergence(self) -> Part | None:
-        """Return how objectives fall, if the store has any that does."""
-        found: dict[str, dict[str, Any]] = {}
-        changes = False
-        for name in self.experiment.data_sets:
-            for method in self.experiment.plan.methods:
-                history = self.experiment.history_of(method.label, name)
-                if history is not None:
-                    found.setdefault(name, {})[method.label] = history
-                    ends = history[[0, -1]]
-                    changes |= bool(np.isfinite(history).all() and ends[0] != ends[1])
-        if not changes:
-            return None
-        frame = histories_frame(found, ["data set", "method"])
-        return Part(frame, lambda: convergence(found))
-
-    @cached_property
-    def costs(self) -> Part | None:
-        """Return seconds and memory of the fits, if the store has them."""
-        titles = {"seconds": "seconds of a fit", "megabytes": "peak memory (MB)"}
-        costs = fit_costs(self.experiment).rename(columns=titles)
-        known = [name for name in titles.values() if costs[name].notna().any()]
-        if not known:
-            return None
-        measures = {
-            name: {
-                str(label): values.dropna().tolist()
-                for label, values in costs.groupby("method", observed=False)[name]
-            }
-            for name in known
-        }
-        frame = costs.melt("method", known, var_name="measure").dropna()
-        return Part(frame, lambda: range_chart(measures))
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the columns of all tables and figures that there are, by name."""
-        parts: dict[str, Any] = {
-            f"{each.metric}, {each.reading}": each for each in self.tables
-        }
-        parts |= {f"ranks, {name}": part for name, part in self.ranks.items()}
-        parts |= {
-            f"sensitivity, {name}": part for name, part in self.sensitivity.items()
-        }
-        parts |= {"convergence": self.convergence, "costs": self.costs}
-        return {name: part.frame() for name, part in parts.items() if part is not None}
-
-    def as_json(self) -> str:
-        """Return the tables for scripts; a score that is missing is null."""
-        content = {
-            "plan": self.experiment.plan.name,
-            "absent": dict(self.experiment.record.absent),
-            "cells": self.experiment.count()._asdict(),
-            "failures": self.failures,
-            "tables": [each.to_dict() for each in self.tables],
-            # Through JSON, which knows null and not NaN.
-            "costs": json.loads(
-                cost_summary(self.experiment).to_json(
-                    orient="index", double_precision=15
-                )
-            ),
-            "versions": list(map(dict, self.experiment.versions)),
-        }
-        return json.dumps(content, indent=2)
-
-    @property
-    def classes_are_told(self) -> bool:
-        """Return whether methods know the number of classes."""
-        settings = [each.fixed_point() for each in self.experiment.plan.methods]
-        return any(each.get("n_clusters") == "classes" for each in settings)
-
-    def set_table(self) -> TextTable:
-        """Return what became of the cells of each set."""
-        counts = self.experiment.count
-        return TextTable(
-            ["data set", "cells", "ranked", "without a ranking", "missing", "SHA-256"],
-            [
-                [name, *map(str, counts(name)), fingerprint[:12]]
-                for name, fingerprint in self.experiment.record.fingerprints.items()
-            ],
-        )
-
-    def grids_without_map(self) -> list[str]:
-        """Return the methods whose grid is not drawn, with what varies in it."""
-        return [
-            f"{method.label} ({', '.join(varying(method))})"
-            for method in self.experiment.plan.methods
-            if varying(method) and method.label not in self.sensitivity
-        ]
-
-    def length_table(self) -> TextTable | None:
-        """Return how many values of its objective a fit has, if any is known."""
-        cells = self.experiment.cells.drop_duplicates(["method", "key"])
-        cells = cells[cells["history"].notna()]
-        if cells.empty:
-            return None
-        lengths = cells["history"].map(len).groupby(cells["method"], sort=False)
-        shown = lengths.agg(["count", "median", "max"]).map("{:.0f}".format)
-        shown.columns = ["fits with a curve", "median length", "largest length"]
-        caption = "Values of the objective in a fit, one an iteration."
-        return text_table_of(shown, caption)
-
-    def cost_table(self) -> TextTable:
-        """Return what all methods cost."""
-        summary = cost_summary(self.experiment)
-        counts, costs = summary[["fits", "failed"]], summary.iloc[:, 2:]
-        shown = pd.concat([counts.astype(int).astype(str), costs.map(_short)], axis=1)
-        return replace(text_table_of(shown), header=COST_HEADER)
-
-    def seconds_by_set(self) -> TextTable:
-        """Return the median seconds of a fit on each set."""
-        fits = fit_costs(self.experiment).groupby(PLACE, observed=False)
-        medians = fits["seconds"].median().unstack()
-        caption = "Median seconds of a fit on each set."
-        return text_table_of(medians.map(_short), caption)
-
-    def method_table(self) -> TextTable:
-        """Return the methods with their settings."""
-        header = ["method", "selector", "fixed setting", "seeds", "grid", "points"]
-        rows = [_method_row(method) for method in self.experiment.plan.methods]
-        return TextTable(header, rows, "Methods; what is not named is at its default.")
-
-    def version_table(self) -> TextTable:
-        """Return one column for each different set of versions that took part."""
-        versions = self.experiment.versions
-        names = [f"run {place + 1}" for place in range(len(versions))]
-        known = pd.DataFrame(versions, index=names if len(names) > 1 else ["version"])
-        shown = text_table_of(known.T.fillna("not recorded"), "Versions that computed.")
-        return replace(shown, header=["program", *known.index])
+        for name, title in titles.items()
+        if fits[name].notna().any()
+    }
+    return range_chart(measures) if measures else None
 
 
-def experiment_report(experiment: Experiment) -> ExperimentReport:
-    """Return the report of an experiment that was read from its store."""
-    return ExperimentReport(experiment)
+def failures(experiment: Experiment) -> Section:
+    """Return why runs have no result, if there are such."""
+    lines = [[line] for line in experiment.failures()]
+    table = TextTable(["Runs without a result, left out above"], lines)
+    return Section("What could not be computed", [table] if lines else [])
+
+
+def _settings(experiment: Experiment) -> Section:
+    plan, versions = experiment.plan, experiment.versions
+    header = ["method", "selector", "fixed setting", "seeds", "grid", "points"]
+    rows = [_method_row(method) for method in plan.methods]
+    names = [f"versions {place + 1}" for place in range(len(versions))]
+    known = pd.DataFrame(versions, index=names if len(names) > 1 else ["version"])
+    shown = text_table(known.T.fillna("not recorded"), "Versions that computed.")
+    return section(
+        "Settings and versions",
+        TextTable(header, rows, "Methods; what is not named is at its default."),
+        replace(shown, header=["program", *known.index]),
+        f"Seed of the plan: {plan.seed}. With its file, it is run by:",
+        Preformatted(f"ufselect run {plan.name}.toml"),
+    )
 
 
 def _method_row(method: Method) -> list[str]:
@@ -377,8 +438,6 @@ def _method_row(method: Method) -> list[str]:
         f"{name}={', '.join(map(short_value, values))}"
         for name, values in method.grid.items()
     ]
-    if method.warm_start:
-        grid.append("warm starts")
     return [
         method.label,
         method.selector,

@@ -1,6 +1,7 @@
-"""The work of one cell: rank the features, then judge the ranking at every k."""
+"""The work of one run: rank the features, then judge the ranking at every k."""
 
 import json
+import sys
 import time
 import warnings
 from functools import lru_cache
@@ -8,12 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ufselect.data import LabelledSet, read_labelled
-from ufselect.experiments.cells import Cell, seed_of
-from ufselect.experiments.limits import peak_memory, reset_peak_memory
-from ufselect.experiments.plan import ALL_FEATURES, Judge
+from ufselect.experiments.plan import ALL_FEATURES, Judge, known_methods
 from ufselect.experiments.protocol import (
     Cache,
     Judging,
@@ -22,54 +22,69 @@ from ufselect.experiments.protocol import (
     prepare_table,
     scores_of,
 )
-from ufselect.experiments.store import DONE, FAILED, Float, Outcome
+from ufselect.experiments.runs import PlannedRun, seed_of
 from ufselect.matrix.cache import ResultCache, cached_results
-from ufselect.registry import all_selectors
 from ufselect.selectors import UnsupervisedSelector
 
 
-class Job(NamedTuple):
-    """A cell to compute, with its order if only scores are missing."""
+class Ranking(NamedTuple):
+    """The order of the features, best first, and what the fit cost."""
 
-    cell: Cell
+    order: Order
+    history: NDArray[np.float64] | None = None
+    seconds: float | None = None
+    peak_memory: int | None = None
+
+
+class Outcome(NamedTuple):
+    """The ranking of a run and its scores, or the reason why it has none."""
+
+    ranking: Ranking | None = None
+    scores: tuple[Score, ...] = ()
+    reason: str | None = None
+
+
+class Job(NamedTuple):
+    """A run to compute, with its ranking if only scores are missing."""
+
+    run: PlannedRun
     judge: Judge
     path: Path
-    order: Order | None
+    ranking: Ranking | None
 
 
 class PreparedSet(NamedTuple):
-    """A prepared set and what its cells share.
+    """A prepared set and what its runs share.
 
-    These are a cache of Gram matrices, the scores of sets of columns, and the
-    memberships from which the next fit on a path starts.
+    These are a cache of Gram matrices, and the scores of sets of columns.
     """
 
     data: LabelledSet
     results: ResultCache
     judged: Cache
-    starts: dict[tuple[str, ...], Float | None]
 
 
-def work_on(cell: Cell, judge: Judge, path: Path, order: Order | None) -> Outcome:
-    """Return the outcome of a cell; if its order is known, it is only judged.
+def work_on(job: Job) -> Outcome:
+    """Return the outcome of a run.
 
     An error of the method is an outcome, too: the experiment continues.
     """
+    run, ranking = job.run, job.ranking
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             # Convergence warnings would hide the progress.
             warnings.simplefilter("ignore")
-            prepared = _prepared(path, cell.fingerprint, cell.preparation, judge)
-            if order is not None:
-                return Outcome(DONE, scores=_scores(cell, judge, prepared, order))
-            return _ranked_and_judged(cell, judge, prepared)
-    # Any error of a method concerns its cell only; some errors of SciPy cannot be
+            prepared = _prepared(job.path, run.fingerprint, run.preparation, job.judge)
+            with cached_results(prepared.results):
+                ranking = ranking or _ranked(run, prepared)
+                return Outcome(ranking, _scores(run, job.judge, prepared, ranking))
+    # Any error of a method concerns its run only; some errors of SciPy cannot be
     # pickled for the other process.
     except Exception as error:  # noqa: BLE001 - the reason is kept in the store
-        return Outcome(FAILED, reason=f"{type(error).__name__}: {error}")
+        return Outcome(ranking, reason=f"{type(error).__name__}: {error}")
 
 
-# A worker computes all cells of one set before those of the next.
+# A worker computes all runs of one set before those of the next.
 @lru_cache(maxsize=1)
 def _prepared(
     path: Path, fingerprint: str, preparation: str, judge: Judge
@@ -77,90 +92,63 @@ def _prepared(
     """Return a prepared set, and cache it until another one is needed."""
     data = read_labelled(path)
     table = prepare_table(data.table, preparation)
-    return PreparedSet(data._replace(table=table), ResultCache(), {}, {})
+    return PreparedSet(data._replace(table=table), ResultCache(), {})
 
 
-def _ranked_and_judged(cell: Cell, judge: Judge, prepared: PreparedSet) -> Outcome:
+def _ranked(run: PlannedRun, prepared: PreparedSet) -> Ranking:
+    table = prepared.data.table
     reset_peak_memory()
     start = time.perf_counter()
     history = None
-    if cell.selector == ALL_FEATURES:
-        order = np.arange(prepared.data.table.shape[1], dtype=np.int32)
+    if run.selector == ALL_FEATURES:
+        order = np.arange(table.shape[1])
     else:
-        selector = _fitted(cell, prepared)
-        order = selector.order_.astype(np.int32)
+        selector = _selector(run, len(np.unique(prepared.data.classes)))
+        order = selector.fit(table).order_
         objectives = getattr(selector, "objective_history_", None)
         if objectives is not None and len(objectives) > 0:
-            history = np.asarray(objectives)
-    seconds, peak = time.perf_counter() - start, peak_memory()
-    scores = _scores(cell, judge, prepared, order)
-    return Outcome(DONE, None, order, history, seconds, peak, scores)
+            history = np.asarray(objectives, dtype=np.float64)
+    seconds = time.perf_counter() - start
+    return Ranking(order.astype(np.int32), history, seconds, peak_memory())
 
 
-def _fitted(cell: Cell, prepared: PreparedSet) -> UnsupervisedSelector:
-    """Return the fitted selector of a cell; keep its memberships for the next one."""
-    selector = all_selectors()[cell.selector]()
-    parameters: dict[str, Any] = json.loads(cell.parameters)
+def _selector(run: PlannedRun, n_classes: int) -> UnsupervisedSelector:
+    """Return the selector of a run, with those that it fits."""
+    methods = known_methods()
+    selector = methods[run.selector]()
+    parameters: dict[str, Any] = json.loads(run.parameters)
     if parameters.get("n_clusters") == "classes":
-        parameters["n_clusters"] = len(np.unique(prepared.data.classes))
+        parameters["n_clusters"] = n_classes
+    if "selector" in parameters:
+        parameters["selector"] = methods[parameters["selector"]]()
+    if "selectors" in parameters:
+        parameters["selectors"] = [methods[name]() for name in parameters["selectors"]]
     if "random_state" in selector.get_params():
-        parameters["random_state"] = cell.seed
-    start = _start_of(cell, prepared)
-    if start is not None:
-        parameters["init"] = start
+        parameters["random_state"] = run.seed
     selector.set_params(**parameters)
-    with cached_results(prepared.results):
-        selector.fit(prepared.data.table)
-    _hand_on(getattr(selector, "memberships_", None), cell, prepared)
     return selector
 
 
-def _hand_on(memberships: Float | None, cell: Cell, prepared: PreparedSet) -> None:
-    # Only the next cell needs them. ``SCFS.path`` passes on coefficients, too, but here
-    # a cell must give the same result when it is computed alone, after a restart.
-    prepared.starts.clear()
-    prepared.starts[(*cell.path, cell.parameters)] = memberships
-
-
-def _start_of(cell: Cell, prepared: PreparedSet) -> Float | None:
-    """Return the memberships of the fit before on the path, or None.
-
-    If they are not known, as after a restart, they are computed, so that the result is
-    always the same. A fit that fails passes on its own start.
-    """
-    if not cell.before:
-        return None
-    previous = cell.previous()
-    key = (*previous.path, previous.parameters)
-    if key not in prepared.starts:
-        try:
-            _fitted(previous, prepared)
-        except ValueError:
-            _hand_on(_start_of(previous, prepared), previous, prepared)
-    return prepared.starts[key]
-
-
 def _scores(
-    cell: Cell, judge: Judge, prepared: PreparedSet, order: Order
+    run: PlannedRun, judge: Judge, prepared: PreparedSet, ranking: Ranking
 ) -> tuple[Score, ...]:
     table, classes = prepared.data.table, prepared.data.classes
     n_features = table.shape[1]
     sizes = [size for size in judge.features if size <= n_features]
-    if cell.selector == ALL_FEATURES:
+    if run.selector == ALL_FEATURES:
         sizes = [n_features]
     if not sizes:
         raise ValueError(
-            f"{cell.set_name} has {n_features} features, fewer than the plan's "
+            f"{run.set_name} has {n_features} features, fewer than the plan's "
             f"features={list(judge.features)}"
         )
     # The same seeds for every method, for a fair comparison.
     seeds = [
-        seed_of(judge.seed, "judge", cell.set_name, repetition)
+        seed_of(judge.seed, "judge", run.set_name, repetition)
         for repetition in range(judge.repetitions)
     ]
     task = Judging(table, classes, sizes, judge.metrics, seeds, judge.restarts)
-    with cached_results(prepared.results):
-        scores = tuple(scores_of(task, order, prepared.judged))
+    scores = tuple(scores_of(task, ranking.order, prepared.judged))
     for score in scores:
         if not np.isfinite(score.value):
             raise ValueError(
@@ -168,3 +156,18 @@ def _scores(
                 f"{score.value}; leave the metric out"
             )
     return scores
+
+
+def reset_peak_memory() -> None:
+    """Reset the peak of memory, if the system can (Linux)."""
+    path = Path("/proc/self/clear_refs")
+    if path.exists():
+        path.write_text("5")
+
+
+def peak_memory() -> int | None:
+    """Return the peak of resident bytes since the reset, or None if unknown."""
+    if sys.platform != "linux":
+        return None
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])

@@ -1,6 +1,7 @@
 """Matrices in memory, dense or sparse, and on disk, read in blocks of rows."""
 
 import copy
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any, Self
@@ -18,6 +19,7 @@ from ufselect.matrix.base import (
     DataMatrix,
     Float,
     Index,
+    Mask,
     PartialSummary,
     Step,
     column_sums,
@@ -29,8 +31,32 @@ from ufselect.matrix.base import (
 class InMemoryMatrix(DataMatrix):
     """Products with the raw data, corrected for shift and scale afterwards."""
 
-    def take_rows(self, index: Index) -> DataMatrix:
-        """Return some rows, in the same precision and form."""
+    def permuted(self, random: np.random.Generator) -> Self:
+        """Return the raw data with the values of each column permuted independently.
+
+        No random number is drawn for a constant column. The statistics of the columns
+        stay the same.
+
+        Examples
+        --------
+        >>> X = DenseMatrix(np.arange(8.0).reshape(4, 2))
+        >>> np.sort(X.permuted(np.random.default_rng(0)).raw, axis=0).T
+        array([[0., 2., 4., 6.],
+               [1., 3., 5., 7.]])
+        """
+        summary = self.summary()
+        copy = type(self)(self._permuted(~summary.constant, random))
+        copy._summary = summary
+        return copy
+
+    @abstractmethod
+    def _permuted(self, varying: Mask, random: np.random.Generator) -> Any:
+        """Return the raw data with the values of varying columns permuted."""
+
+    def take_rows(self, index: Index) -> Self:
+        """Return some rows, in the same precision and form; all of them are no copy."""
+        if np.array_equal(index, np.arange(self.shape[0])):
+            return self
         return type(self)(self.raw[index])
 
     def dot(self, right: Float) -> Float:
@@ -71,9 +97,16 @@ class DenseMatrix(InMemoryMatrix):
             raw = self.raw.T.take(index, axis=0).T
         return self._affine(raw, slice(None), index)
 
-    def take(self, index: Index) -> DataMatrix:
+    def _take(self, index: Index) -> DataMatrix:
         """Return a copy of some columns, shifted and scaled."""
         return DenseMatrix(self.columns(index))
+
+    def _permuted(self, varying: Mask, random: np.random.Generator) -> Any:
+        if varying.all():
+            return random.permuted(self.raw, axis=0)
+        copy = self.raw.copy()
+        copy[:, varying] = random.permuted(self.raw[:, varying], axis=0)
+        return copy
 
 
 class SparseMatrix(InMemoryMatrix):
@@ -125,11 +158,24 @@ class SparseMatrix(InMemoryMatrix):
         view.raw = self.raw.tocsc()
         return view
 
-    def take(self, index: Index) -> DataMatrix:
+    def _take(self, index: Index) -> DataMatrix:
         """Return some columns, dense if that is no larger than the whole matrix."""
         if self.shape[0] * len(index) <= self.raw.nnz:
             return DenseMatrix(self.columns(index))
         return SparseMatrix(self.raw[:, index], self.shift[index], self.scale[index])
+
+    def _permuted(self, varying: Mask, random: np.random.Generator) -> Any:
+        result = sp.csc_array(self.raw, copy=True)
+        n_samples, n_features = self.shape
+        # Put the rows in random order and shift each column cyclically by a random
+        # number, zeros included.
+        shifts = np.zeros(n_features, dtype=np.intp)
+        shifts[varying] = random.integers(n_samples, size=np.count_nonzero(varying))
+        moves = np.repeat(shifts, np.diff(result.indptr))
+        rows = random.permutation(n_samples)[result.indices]
+        result.indices = ((rows + moves) % n_samples).astype(result.indices.dtype)
+        result.has_sorted_indices = False
+        return result
 
     def _feature_gram(self) -> Float:
         scaled = self.raw @ sp.diags_array(self.scale)
@@ -357,11 +403,11 @@ class RowBlockMatrix(DataMatrix):
             result += piece.transpose_dot(left[block])
         return result
 
-    def take(self, index: Index) -> DataMatrix:
+    def _take(self, index: Index) -> DataMatrix:
         """Return some columns, read into memory."""
         return DenseMatrix(self.columns(index))
 
-    def take_rows(self, index: Index) -> DataMatrix:
+    def take_rows(self, index: Index) -> InMemoryMatrix:
         """Return some rows, read into memory."""
         in_array = isinstance(self.raw, np.ndarray)
         return DenseMatrix(self.raw[index] if in_array else self.rows(index))

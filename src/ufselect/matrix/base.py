@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, reduce
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from ufselect.matrix.cache import active, cached
+
+if TYPE_CHECKING:
+    from ufselect.matrix.arrays import InMemoryMatrix
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -334,12 +337,19 @@ class DataMatrix(ABC):
         """Return the same matrix, stored for fast access to blocks of columns."""
         return self
 
-    @abstractmethod
     def take(self, index: Index) -> "DataMatrix":
         """Return a matrix of some columns with the same shift and scale."""
+        part = self._take(index)
+        if self._summary is not None:
+            part._summary = self._summary.take(index)
+        return part
 
     @abstractmethod
-    def take_rows(self, index: Index) -> "DataMatrix":
+    def _take(self, index: Index) -> "DataMatrix":
+        """Return some columns; their statistics are copied if they are known."""
+
+    @abstractmethod
+    def take_rows(self, index: Index) -> "InMemoryMatrix":
         """Return some rows of a matrix without shift and scale, in memory."""
 
     def points(self) -> Any:

@@ -103,7 +103,7 @@ class DaskMatrix(DataMatrix):
         view._unit_rows = unit, counted
         return view
 
-    def take(self, index: Index) -> "DaskMatrix":
+    def _take(self, index: Index) -> "DaskMatrix":
         """Return a matrix of some columns, which stay on the workers."""
         view = copy.copy(self)
         view._columns = index if self._columns is None else self._columns[index]
@@ -235,7 +235,7 @@ class DaskMatrix(DataMatrix):
 
         return self._picked(cut, self.chunks, np.arange(self.shape[0])[index])
 
-    def take_rows(self, index: Index) -> DataMatrix:
+    def take_rows(self, index: Index) -> DenseMatrix:
         """Return some rows in memory."""
         return DenseMatrix(self.rows(index))
 

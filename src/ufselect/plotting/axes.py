@@ -5,12 +5,12 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from xml.etree import ElementTree  # nosec B405 # it reads what Matplotlib wrote
 
 import numpy as np
@@ -28,8 +28,9 @@ ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 # that one drawing serves light and dark pages. The style of figures has it, too.
 INK = "#010203"
 GREY = "#8a8a8a"
-# In inches: what a page shows without making it smaller.
+# In inches: what a page, or half of it, shows without making it smaller.
 FULL_WIDTH = 10.2
+HALF_WIDTH = 6.0
 
 # Okabe and Ito's palette for all kinds of colour vision, without its black and its
 # yellow, which would vanish on a dark and on a light page; violet and olive instead.
@@ -86,29 +87,6 @@ class Plot:
             )
         with drawing():
             self.figure.savefig(path, facecolor="white", dpi=200)
-
-
-def svg_of(draw: Callable[[], Plot]) -> str:
-    """Return a figure as SVG, which another process can send back."""
-    return draw().svg
-
-
-class Graphic(str):
-    """The words of a cell, in place of which a report shows a small drawing.
-
-    Examples
-    --------
-    >>> Graphic('<svg width="9" height="9"></svg>', "a square")
-    'a square'
-    """
-
-    svg: str
-
-    def __new__(cls, svg: str, words: str) -> Self:
-        """Attach a drawing to words."""
-        cell = super().__new__(cls, words)
-        cell.svg = svg
-        return cell
 
 
 def load_matplotlib() -> None:
@@ -191,7 +169,7 @@ def markers(count: int) -> list[str]:
 def add_legend(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Add a legend above all panels, where it covers nothing."""
     # In inches: a patch with its margins, and the letters of the longest label.
-    entry = 0.6 + 0.09 * max((min(len(label), 30) for label in labels), default=0)
+    entry = 0.75 + 0.09 * max((min(len(label), 30) for label in labels), default=0)
     columns = max(1, int(figure.get_figwidth() / entry))
     legend = figure.legend(
         handles,

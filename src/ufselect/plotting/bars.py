@@ -216,6 +216,46 @@ def range_chart(measures: Mapping[str, Values]) -> Plot:
         return as_plot(figure, f"Ranges: {said} of {', '.join(methods)}")
 
 
+def values_beside_random(
+    frame: pd.DataFrame,
+    random_values: Mapping[str, ArrayLike],
+    titles: Mapping[str, str],
+) -> Plot:
+    """Draw values of methods over the range of random sets, one panel per measure.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (methods, measures)
+    random_values : mapping of str to array
+        Measure to the values of random sets.
+    titles : mapping of str to str
+        What a measure is called.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"nmi": [0.9, 0.4]}, index=["SCFS", "MCFS"])
+    >>> plot = values_beside_random(frame, {"nmi": [0.1, 0.3]}, {"nmi": "NMI"})
+    >>> "NMI of SCFS, MCFS" in plot.svg
+    True
+    """
+    names = list(map(printable, frame.index))
+    with drawing():
+        width, height = FULL_WIDTH / frame.shape[1], 0.3 * len(frame) + 0.8
+        figure, every_axes = panels(frame.shape[1], width=width, height=height)
+        for axes, key in zip(every_axes, frame, strict=True):
+            if key in random_values:
+                low, high = np.min(random_values[key]), np.max(random_values[key])
+                axes.axvspan(low, high, color=GREY, alpha=0.3, linewidth=0)
+            axes.plot(frame[key], range(len(frame)), "o", color=COLOURS[0])
+            labels = names if axes is every_axes[0] else [""] * len(frame)
+            axes.set_yticks(range(len(frame)), labels)
+            axes.set(xlabel=titles[key], ylim=(len(frame) - 0.5, -0.5))
+            axes.grid(axis="both")
+        said = " and ".join(titles[key] for key in frame)
+        words = f"{said} of {', '.join(names)}; the grey band is random features"
+        return as_plot(figure, words)
+
+
 def rank_diagram(
     ranks: Mapping[str, float],
     critical_difference: float,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ufselect.plotting.axes import (
     COLOURS,
-    FULL_WIDTH,
+    HALF_WIDTH,
     Plot,
     add_legend,
     as_plot,
@@ -45,7 +45,7 @@ def objective_curve(history: ArrayLike) -> Plot:
     if values.ndim != 1 or not values.size:
         raise ValueError(f"history must be a sequence of numbers, got {history!r:.60}")
     with drawing():
-        figure, (axes,) = panels(1, height=3.2, width=0.7 * FULL_WIDTH)
+        figure, (axes,) = panels(1, height=3.0, width=HALF_WIDTH)
         iterations = np.arange(1, len(values) + 1)
         marker = "o" if len(values) <= 60 else ""
         axes.plot(iterations, values, color=COLOURS[0], marker=marker, markersize=3)

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ufselect.plotting.axes import (
     COLOURS,
-    FULL_WIDTH,
     GREYS,
+    HALF_WIDTH,
     Plot,
     add_legend,
     as_plot,
@@ -16,7 +16,11 @@ from ufselect.plotting.axes import (
     drawing,
     panels,
 )
-from ufselect.plotting.fitted import chosen_features, fitted_selector
+from ufselect.plotting.fitted import (
+    chosen_features,
+    fitted_selector,
+    table_of_fit,
+)
 from ufselect.tuning import StabilitySelection
 
 # Points drawn of longer lines, ever farther apart.
@@ -33,6 +37,7 @@ Interval = tuple[float, float, float]
 
 def scores(
     selector: Any,
+    X: Any = None,
     *,
     y: Literal["score", "explained"] = "score",
     key: str = "ufselect",
@@ -43,7 +48,9 @@ def scores(
     Parameters
     ----------
     selector : selector or AnnData
-        Fitted.
+        Fitted, or an AnnData with a selection.
+    X : ignored
+        Present so that all plots are called alike.
     y : {"score", "explained"}
         What to draw. "explained" is for `AutoSelect`: the share of the variance of each
         feature that the structure of the others explains, before that of permuted
@@ -117,8 +124,8 @@ def score_curve(
     count = np.size(scores)
     both = explained is not None and permuted is not None
     with drawing():
-        width = FULL_WIDTH / 2 if both else 0.7 * FULL_WIDTH
-        figure, every_axes = panels(1 + both, height=3.4, width=width)
+        width = HALF_WIDTH / (1 + both)
+        figure, every_axes = panels(1 + both, height=3.2, width=width)
         draw_scores(every_axes[0], scores, n_selected, calls)
         words = f"Scores by rank; the first {n_selected} of {count} features were "
         words += "chosen."
@@ -151,7 +158,7 @@ def draw_scores(
     kinds = np.asarray(calls)[places]
     if permuted is not None:
         shown = np.asarray(permuted)[places]
-        look = {"color": GREYS[2], "label": "largest of its permuted copies"}
+        look = {"color": GREYS[2], "label": "permuted copies"}
         axes.plot(places + 1, shown, ".", markersize=4, **look)
     line = {"linewidth": 2.6} if permuted is None else {"linestyle": ""}
     dots = "." if permuted is not None or len(places) <= 60 else ""
@@ -168,7 +175,7 @@ def draw_scores(
         axes.set_xlabel("rank")
     if n_selected:
         _draw_cut(axes, n_selected, on_the_left=n_selected > 0.7 * len(values))
-    axes.set_ylabel("score" if permuted is None else "explained share of variance")
+    axes.set_ylabel("score" if permuted is None else "explained share")
     axes.grid()
 
 
@@ -219,7 +226,7 @@ def false_share_curve(
         )
     near = min(len(shares), max(3 * n_selected, 10))
     with drawing():
-        figure, (axes,) = panels(1, height=3.2, width=0.7 * FULL_WIDTH)
+        figure, (axes,) = panels(1, height=3.0, width=HALF_WIDTH)
         ranks = _thinned(near)
         axes.fill_between(
             ranks + 1, low[ranks], high[ranks], color=COLOURS[4], alpha=0.3, lw=0
@@ -236,7 +243,12 @@ def false_share_curve(
 
 
 def stability(
-    selector: Any, X: Any = None, *, n_subsamples: int = 20, ax: Any = None
+    selector: Any,
+    X: Any = None,
+    *,
+    n_subsamples: int = 20,
+    key: str = "ufselect",
+    ax: Any = None,
 ) -> Any:
     """Draw how often each chosen feature is chosen again on half of the samples.
 
@@ -249,6 +261,8 @@ def stability(
         What the selector was fitted to.
     n_subsamples : int
         Fits to halves of X.
+    key : str
+        Name of the columns of ``adata.var``.
     ax : matplotlib axes, optional
 
     Returns
@@ -271,7 +285,7 @@ def stability(
             facts[name] for name in ("frequency", "chance", "index")
         )
     else:
-        known = fitted_selector(selector)
+        known = fitted_selector(selector, key)
         chosen = chosen_features(known)
         if not hasattr(selector, "frequency_"):
             if X is None or known is not selector:
@@ -280,9 +294,10 @@ def stability(
                     f"{name} has no stability; give X after a fitted selector to "
                     "measure it."
                 )
+            data = table_of_fit(X, known)
             known = StabilitySelection(
                 selector, len(chosen), n_subsamples=n_subsamples, random_state=0
-            ).fit(X)
+            ).fit(data)
         frequency, index = known.frequency_[chosen], known.stability_
         chance = len(chosen) / len(known.frequency_)
     ax = axes_or_new(ax, (6.4, 3.2))
@@ -313,7 +328,7 @@ def selection_frequencies(
     True
     """
     with drawing():
-        figure, (axes,) = panels(1, height=3.2, width=0.8 * FULL_WIDTH)
+        figure, (axes,) = panels(1, height=3.0, width=HALF_WIDTH)
         shares = draw_frequencies(axes, frequency, chance, stability)
         words = (
             f"Chosen features are chosen again on {shares.mean():.0%} of the subsamples"

@@ -8,8 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ufselect.evaluation.checks import checked_table
-from ufselect.matrix import Float, Index, is_out_of_core, out_of_core_columns
+from ufselect.matrix import (
+    DataMatrix,
+    Float,
+    Index,
+    is_out_of_core,
+    out_of_core_columns,
+)
 from ufselect.matrix.inputs import is_anndata, unwrapped
+from ufselect.selectors.base import UnsupervisedSelector
 
 # Groups that colours and shapes can tell apart.
 MAX_GROUPS = 48
@@ -38,23 +45,25 @@ def fitted_selector(selector: Any, key: str = "ufselect") -> Any:
     """Return a selector that is fitted, or the selection in an AnnData."""
     if is_anndata(selector):
         return AnnotatedSelection(selector, key)
-    if not hasattr(selector, "get_support"):
+    if not isinstance(selector, UnsupervisedSelector):
         raise TypeError(
-            "The first argument is a fitted selector or an AnnData with a selection, "
-            f"not {type(selector).__name__}; write for example pl.heatmap(selector, X)."
+            "The first argument is a fitted selector of ufselect or an AnnData with a "
+            f"selection, not {type(selector).__name__}; write for example "
+            "pl.heatmap(selector, X)."
         )
     check_is_fitted(selector, "order_")
     return selector
 
 
-def table_of(selector: Any, X: Any) -> Any:
-    """Return the table of a selection; an AnnData is selection and table."""
-    if X is None and not is_anndata(selector):
+def fitted_with_table(selector: Any, X: Any, key: str) -> tuple[Any, Any]:
+    """Return the selection and its table; an AnnData is both."""
+    fitted = fitted_selector(selector, key)
+    if X is None and fitted is selector:
         raise ValueError(
             f"Give X, the table that {type(selector).__name__} was fitted to, after "
             "the selector."
         )
-    return selector if X is None else X
+    return fitted, selector if X is None else X
 
 
 def chosen_features(selector: Any) -> Index:
@@ -69,18 +78,28 @@ def chosen_features(selector: Any) -> Index:
     return chosen
 
 
-def chosen_columns(X: Any, columns: Index, n_features: int) -> Float:
-    """Return columns of whatever a selector was fitted to, as an array."""
-    table = unwrapped(X)
-    out_of_core = is_out_of_core(table)
-    data = table if out_of_core else checked_table(X, "X")
+def table_of_fit(X: Any, fitted: Any) -> DataMatrix:
+    """Return X as a checked matrix; raise ValueError if it is another table."""
+    data = checked_table(X, "X")
+    _check_width(data, fitted)
+    return data
+
+
+def _check_width(data: Any, fitted: Any) -> None:
+    n_features = len(fitted.order_)
     if data.shape[1] != n_features:
         raise ValueError(
             f"X has {data.shape[1]} features, but the selector was fitted to "
             f"{n_features}; give the table of the fit."
         )
-    if not out_of_core:
-        return data.by_columns().columns(columns)
+
+
+def chosen_columns(X: Any, columns: Index, fitted: Any) -> Float:
+    """Return columns of whatever a selector was fitted to, as an array."""
+    table = unwrapped(X)
+    if not is_out_of_core(table):
+        return table_of_fit(X, fitted).by_columns().columns(columns)
+    _check_width(table, fitted)
     part = out_of_core_columns(table, columns)
     dense = part.toarray() if hasattr(part, "toarray") else part
     return np.asarray(dense, dtype=np.float64)
@@ -103,10 +122,20 @@ def names_of(X: Any, selector: Any, given: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def members_of(X: Any, given: ArrayLike | str | None) -> NDArray[Any] | None:
+def members_of(
+    X: Any, given: ArrayLike | str | None, n_samples: int
+) -> NDArray[Any] | None:
     """Return groups of samples, or the column of ``adata.obs`` that is named."""
+    if given is None:
+        return None
     if not isinstance(given, str):
-        return None if given is None else np.asarray(given)
+        groups = np.asarray(given)
+        if groups.shape != (n_samples,):
+            raise ValueError(
+                f"Groups of shape {groups.shape} are given for {n_samples} samples; "
+                "give one for each sample."
+            )
+        return groups.astype(str) if groups.dtype == object else groups
     if not is_anndata(X) or given not in X.obs:
         raise ValueError(f"{given!r} is not a column of adata.obs.")
     members: NDArray[Any] = X.obs[given].to_numpy(dtype=str)

@@ -1,10 +1,12 @@
 """Heat maps: the best features over the samples, both ordered by cluster."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
 
 from ufselect.matrix import Float, Index
 from ufselect.plotting.axes import (
@@ -20,12 +22,11 @@ from ufselect.plotting.axes import (
 from ufselect.plotting.fitted import (
     chosen_columns,
     chosen_features,
-    fitted_selector,
+    fitted_with_table,
     groups_shown,
     learned,
     members_of,
     names_of,
-    table_of,
 )
 
 # Longer names are cut, or they would leave no space for the map.
@@ -80,15 +81,17 @@ def heatmap(
     >>> pl.heatmap(SCFS(5, n_clusters=3, random_state=0).fit(X), X).get_xlabel()
     '90 samples'
     """
-    X, fitted = table_of(selector, X), fitted_selector(selector, key)
+    check_scalar(n_features, "n_features", Integral, min_val=1)
+    fitted, X = fitted_with_table(selector, X, key)
     chosen = chosen_features(fitted)[:n_features]
     names = names_of(X, fitted, feature_names)
-    values = chosen_columns(X, chosen, len(fitted.order_))
-    found = learned(fitted, "labels_") if groups is None else members_of(X, groups)
-    clusters = groups_shown(found, len(values))
-    found = None if clusters is None else marked_clusters(values, clusters)
-    order, rows, marks = in_cluster_order(values, clusters, found)
-    known = members_of(X, labels)
+    values = chosen_columns(X, chosen, fitted)
+    known = members_of(X, labels, len(values))
+    members = members_of(X, groups, len(values))
+    members = learned(fitted, "labels_") if members is None else members
+    clusters = groups_shown(members, len(values))
+    marked = None if clusters is None else marked_clusters(values, clusters)
+    order, rows, marks = in_cluster_order(values, clusters, marked)
     ax = axes_or_new(ax, (9, 1.6 + max(MIN_HEIGHT, ROW * len(rows))))
     draw_heat_map(
         ax,

@@ -1,14 +1,17 @@
 """Maps of pairs, parameters and pixels: a colour, and often a value, in each cell."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
 
 from ufselect.plotting.axes import (
     FULL_WIDTH,
     GREY,
+    HALF_WIDTH,
     Plot,
     as_plot,
     axes_or_new,
@@ -32,7 +35,11 @@ KEPT = "#d1495b"
 
 
 def compare(
-    selectors: Mapping[str, Any], *, n_features: int | None = None, ax: Any = None
+    selectors: Mapping[str, Any],
+    *,
+    n_features: int | None = None,
+    key: str = "ufselect",
+    ax: Any = None,
 ) -> Any:
     """Draw the share of selected features that each pair of methods has in common.
 
@@ -42,6 +49,8 @@ def compare(
         Name to a fitted selector, or to an AnnData with a selection.
     n_features : int, optional
         How many of the best to compare; by default the fewest that one selected.
+    key : str
+        Name of the columns of ``adata.var``.
     ax : matplotlib axes, optional
 
     Returns
@@ -57,9 +66,12 @@ def compare(
     >>> pl.compare(both).get_title()
     'share of the best 5 in common'
     """
-    if len(selectors) < 2:
-        raise ValueError("compare needs two selectors or more, by name.")
-    fitted = [fitted_selector(each) for each in selectors.values()]
+    if not hasattr(selectors, "items") or len(selectors) < 2:
+        raise ValueError(
+            "Give two selectors or more by name, such as pl.compare({'a': first, 'b': "
+            "second})."
+        )
+    fitted = [fitted_selector(each, key) for each in selectors.values()]
     if n_features is None:
         n_features = min(len(chosen_features(each)) for each in fitted)
     lengths = {len(each.scores_) for each in fitted}
@@ -69,6 +81,7 @@ def compare(
             f"The selectors were fitted to tables of {numbers} features; compare "
             "selectors of one table."
         )
+    check_scalar(n_features, "n_features", Integral, min_val=1, max_val=min(lengths))
     ranks = ranks_of(np.array([each.scores_ for each in fitted]))
     size = 1.5 + 0.7 * len(selectors)
     ax = axes_or_new(ax, (size + 1, size))
@@ -91,8 +104,9 @@ def agreement_maps(
     True
     """
     with drawing():
-        width = FULL_WIDTH / max(2, len(maps))
-        figure, every_axes = panels(len(maps), height=3.6, width=width)
+        size = np.clip(0.6 * len(names) + 1.2, HALF_WIDTH / 2, FULL_WIDTH / 2)
+        width, height = float(size), float(min(size, 3.6))
+        figure, every_axes = panels(len(maps), height=height, width=width)
         for axes, (title, table) in zip(every_axes, maps.items(), strict=True):
             colours = draw_pairs(axes, names, table)
             axes.set_title(printable(title))
@@ -111,7 +125,7 @@ def redundancy_map(names: Sequence[str], correlations: ArrayLike) -> Plot:
     >>> "gene 2" in redundancy_map(["gene 1", "gene 2"], [[1, -0.5], [-0.5, 1]]).svg
     True
     """
-    size = float(np.clip(0.22 * len(names) + 2.0, 3.4, 0.85 * FULL_WIDTH))
+    size = float(np.clip(0.22 * len(names) + 2.0, 3.4, HALF_WIDTH))
     with drawing():
         figure, (axes,) = panels(1, height=0.85 * size, width=size)
         colours = draw_pairs(axes, names, np.abs(correlations), values=False)

@@ -1,17 +1,14 @@
-"""Scatter plots of samples, and small drawings of how the values of a feature lie."""
+"""Scatter plots of samples."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ufselect.evaluation import sample_view
-from ufselect.matrix.inputs import unwrapped
 from ufselect.plotting.axes import (
-    FULL_WIDTH,
-    Graphic,
+    HALF_WIDTH,
     Plot,
     add_legend,
     as_plot,
@@ -25,18 +22,16 @@ from ufselect.plotting.axes import (
 )
 from ufselect.plotting.fitted import (
     chosen_features,
-    fitted_selector,
+    fitted_with_table,
     groups_shown,
     learned,
     members_of,
-    table_of,
+    table_of_fit,
 )
 
 # More entries would fill the figure with its legend.
 MAX_LEGEND_ENTRIES = 24
 MAX_NAME_LENGTH = 30
-SPARK_BINS = 16
-SPARK_BAR, SPARK_HEIGHT = 5, 20
 
 
 def samples(
@@ -45,8 +40,8 @@ def samples(
     *,
     color: ArrayLike | str | None = None,
     all_features: bool = False,
-    key: str = "ufselect",
     random_state: int = 0,
+    key: str = "ufselect",
     ax: Any = None,
 ) -> Any:
     """Draw the samples on the principal components of the chosen features.
@@ -62,10 +57,10 @@ def samples(
         column of ``adata.obs``.
     all_features : bool
         Use all features instead of the chosen ones.
-    key : str
-        Name of the columns of ``adata.var``.
     random_state : int
         Of the samples that are drawn if there are many.
+    key : str
+        Name of the columns of ``adata.var``.
     ax : matplotlib axes, optional
 
     Returns
@@ -80,15 +75,13 @@ def samples(
     >>> pl.samples(SCFS(5, n_clusters=3, random_state=0).fit(X), X).get_title()
     'chosen features (...% of variance)'
     """
-    X, fitted = table_of(selector, X), fitted_selector(selector, key)
+    fitted, X = fitted_with_table(selector, X, key)
     columns = None if all_features else chosen_features(fitted)
-    view = sample_view(X, columns, random_state=random_state)
-    members = members_of(X, color)
+    data = table_of_fit(X, fitted)
+    members = members_of(X, color, data.shape[0])
     if members is None:
-        rows = np.shape(unwrapped(X))[0]
-        # A Dask data frame counts its rows only if asked.
-        n_samples = rows if isinstance(rows, int) else len(X)
-        members = groups_shown(learned(fitted, "labels_"), n_samples)
+        members = groups_shown(learned(fitted, "labels_"), data.shape[0])
+    view = sample_view(data, columns, random_state=random_state)
     ax = axes_or_new(ax, (5.5, 4.5))
     words = f"{'all' if all_features else 'chosen'} features"
     handles, kinds, _ = draw_points(
@@ -129,8 +122,8 @@ def sample_scatter(
     """
     titles: dict[str, list[str]] = {}
     with drawing():
-        width = FULL_WIDTH / max(2, len(planes))
-        figure, every_axes = panels(len(planes), height=4.2, width=width)
+        width = HALF_WIDTH / max(2, len(planes))
+        figure, every_axes = panels(len(planes), height=3.2, width=width)
         for panel, (title, plane) in enumerate(planes.items()):
             axes = every_axes[panel]
             points = np.array(plane, dtype=np.float64)
@@ -174,61 +167,3 @@ def draw_points(
     axes.set_title(printable(title))
     axes.set(xlabel="first component", ylabel="second component", xticks=[], yticks=[])
     return handles, [str(kind) for kind in kinds], members
-
-
-def sparkline(values: ArrayLike, groups: ArrayLike | None = None) -> Graphic:
-    """Return a distribution as a cell: a histogram, or quartiles by group.
-
-    Examples
-    --------
-    >>> from ufselect.report import sparkline
-    >>> sparkline([0.0, 1.0, 1.0, 4.0])
-    'from 0 to 4, median 1'
-    >>> sparkline([0.0, 1.0, 5.0, 6.0], [0, 0, 1, 1])
-    'median by cluster: 0 at 0.5, 1 at 5.5'
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if not numbers.size:
-        return _cell("", SPARK_HEIGHT, "no values")
-    # Halved, the largest numbers have a difference that is one.
-    low, high = numbers.min() / 2, numbers.max() / 2
-    spread = high - low or 1.0
-    if groups is None:
-        places = (numbers / 2 - low) / spread * SPARK_BINS
-        if high == low:
-            places += SPARK_BINS / 2
-        counts = np.bincount(np.minimum(places.astype(np.intp), SPARK_BINS - 1))
-        # One that is not empty is seen.
-        heights = np.ceil(counts / counts.max() * (SPARK_HEIGHT - 1)).astype(int)
-        bars = "".join(
-            f"M{SPARK_BAR * place} {SPARK_HEIGHT}v-{height}h{SPARK_BAR - 1}v{height}z"
-            for place, height in enumerate(heights.tolist())
-            if height
-        )
-        words = f"from {2 * low:.4g} to {2 * high:.4g}, median {np.median(numbers):.4g}"
-        shape = f'<path fill="currentColor" opacity=".65" d="{bars}"/>'
-        return _cell(shape, SPARK_HEIGHT, words)
-    kinds, members = np.unique(np.asarray(groups), return_inverse=True)
-    step = 5 if len(kinds) < 5 else 4
-    scale = (SPARK_BAR * SPARK_BINS - 4) / spread
-    shapes, said = [], []
-    for place, colour in enumerate(palette(len(kinds))):
-        quartiles = np.quantile(numbers[members == place], [0.25, 0.5, 0.75])
-        first, middle, last = 2 + scale * (quartiles / 2 - low)
-        y = step * (place + 0.5) + 1
-        shapes.append(
-            f'<path stroke="{colour}" stroke-width="2" opacity=".6" '
-            f'd="M{first:.1f} {y}H{max(last, first + 0.1):.1f}"/>'
-            f'<circle cx="{middle:.1f}" cy="{y}" r="2" fill="{colour}"/>'
-        )
-        said.append(f"{kinds[place]} at {quartiles[1]:.4g}")
-    words = f"median by cluster: {', '.join(said)}"
-    return _cell("".join(shapes), step * len(kinds) + 2, words)
-
-
-def _cell(shapes: str, height: int, words: str) -> Graphic:
-    svg = (
-        f'<svg width="{SPARK_BAR * SPARK_BINS}" height="{height}" role="img" '
-        f'aria-label="{escape(words)}">{shapes}</svg>'
-    )
-    return Graphic(svg, words)

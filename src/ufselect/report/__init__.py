@@ -6,7 +6,6 @@ Matplotlib is imported when the first figure is drawn.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ufselect.plotting.axes import Graphic as Graphic
     from ufselect.plotting.axes import Plot as Plot
     from ufselect.plotting.bars import bar_chart as bar_chart
     from ufselect.plotting.bars import random_bands as random_bands
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
     from ufselect.plotting.maps import redundancy_map as redundancy_map
     from ufselect.plotting.maps import surface as surface
     from ufselect.plotting.scatter import sample_scatter as sample_scatter
-    from ufselect.plotting.scatter import sparkline as sparkline
+    from ufselect.report.content import SelectionReport as SelectionReport
+    from ufselect.report.parts import Effort as Effort
+    from ufselect.report.rendering import Bullets as Bullets
     from ufselect.report.rendering import Paragraph as Paragraph
     from ufselect.report.rendering import Picture as Picture
     from ufselect.report.rendering import Preformatted as Preformatted
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
     from ufselect.report.rendering import html_page as html_page
     from ufselect.report.rendering import markdown_table as markdown_table
     from ufselect.report.rendering import text_table as text_table
-    from ufselect.report.selection import SelectionReport as SelectionReport
     from ufselect.report.selection import selection_report as selection_report
-    from ufselect.report.selection_subject import Effort as Effort
 else:
     from ufselect._names import attach
 

@@ -1,8 +1,8 @@
 """From content to a document: HTML by Jinja2, plain text, Markdown, and CSV.
 
 An HTML report is one file with everything in it: it needs no network, follows light
-and dark screens, and prints. All text is escaped by the templates. Only drawings are
-not, so they must be ours.
+and dark screens, and prints. Templates whose name ends with .html.j2 escape all text.
+Only drawings are not escaped, so they must be ours.
 """
 
 import base64
@@ -10,11 +10,10 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from importlib import resources
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,13 +21,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ufselect.data.tables.layout import looks_like_formula
-from ufselect.plotting.axes import Graphic, Plot, svg_of
-from ufselect.report.second_process import begin
+from ufselect.plotting.axes import Plot
 
 # Rows of a table that a reader can save; Python has all of them.
 MAX_ROWS = 20_000
 # A table of more rows scrolls in a frame.
-MAX_STATIC_ROWS = 25
+MAX_STATIC_ROWS = 12
 # A number, with what may stand around one: a sign, a spread, a unit.
 NUMBER = re.compile(
     r"[-+\N{MINUS SIGN}]?\d[\d.,]*(e[-+]?\d+)?\s*%?"
@@ -48,11 +46,20 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Bullets:
+    """Sentences in a list."""
+
+    kind: ClassVar[str] = "bullets"
+    items: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Preformatted:
-    """Text whose line breaks and spaces count."""
+    """Text whose line breaks and spaces count, and the id of its element."""
 
     kind: ClassVar[str] = "preformatted"
     text: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,6 @@ class TextTable:
     ----------
     header : sequence of str
     rows : sequence of sequence of str
-        A cell that is a `Graphic` is shown as its drawing.
     caption : str
     interactive : bool
         Whether the reader can sort the rows by any column, filter them and save them.
@@ -71,6 +77,9 @@ class TextTable:
         What is saved, if not the cells as they are shown.
     name : str
         Of the saved file, without its ending.
+    every_row : str
+        Name of a saved table in which the filter finds further rows. Its first columns
+        are rank and feature, and the reader can choose a row to see the details.
     """
 
     kind: ClassVar[str] = "table"
@@ -80,18 +89,19 @@ class TextTable:
     interactive: bool = False
     data: Any = None
     name: str = "table"
+    every_row: str = ""
 
     @property
-    def saved(self) -> Any:
+    def saved(self) -> pd.DataFrame | None:
         """Return what the reader can save: by default the cells, or nothing."""
-        if self.data is not None or not self.interactive:
-            return _frame(self.data)
-        rows = [list(map(str, row)) for row in self.rows]
-        return pd.DataFrame(rows, columns=list(self.header))
+        if self.data is not None:
+            return pd.DataFrame(self.data)
+        rows = pd.DataFrame(self.rows, columns=list(self.header))
+        return rows if self.interactive else None
 
     @property
     def kinds(self) -> list[str]:
-        """Return what each column holds: a graphic, numbers, long words, or words."""
+        """Return what each column holds: numbers, long words, or words."""
         return [_kind(column) for column in zip(self.header, *self.rows, strict=True)]
 
     @property
@@ -117,25 +127,48 @@ class Picture:
     @property
     def saved(self) -> pd.DataFrame | None:
         """Return what the reader can save, if anything."""
-        return _frame(self.data)
+        return None if self.data is None else pd.DataFrame(self.data)
 
 
-Block = Paragraph | Preformatted | TextTable | Picture
+Block = Paragraph | Bullets | Preformatted | TextTable | Picture
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and what stands under it.
+
+    Attributes
+    ----------
+    heading : str
+    blocks : sequence of Block
+    name : str
+        Id of the section.
+    link : str
+        Words of the link to it at the top of the report; without any there is no link.
+    half : bool
+        Whether a wide screen shows the section beside another one.
+    """
 
     heading: str
     blocks: Sequence[Block]
+    name: str = ""
+    link: str = ""
+    half: bool = False
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What a report says first: what to do, the reasons, and what was found."""
+
+    level: Literal["use", "care", "stop"]
+    headline: str
+    reasons: Sequence[str]
+    found: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Part:
     """The numbers that answer one question, and what draws them.
-
-    The templates have the words.
 
     Attributes
     ----------
@@ -143,21 +176,13 @@ class Part:
         The numbers.
     draw : callable, optional
         Returns their figure.
-    shown : DataFrame, optional
-        The numbers as text, for a table that is shown.
     facts : mapping of str to object
         What the words, decisions and JSON need.
     """
 
     data: pd.DataFrame
     draw: Callable[[], Plot] | None = None
-    shown: pd.DataFrame | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Begin to draw, if another process does so."""
-        if self.draw is not None:
-            object.__setattr__(self, "_begun", begin(partial(svg_of, self.draw)))
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers."""
@@ -171,9 +196,7 @@ class Part:
     def _plot(self) -> Plot:
         if self.draw is None:
             raise ValueError("this part has no figure; frame() has its numbers")
-        begun: Future[str | None] | None = getattr(self, "_begun", None)
-        svg = None if begun is None else begun.result()
-        return self.draw() if svg is None else Plot(svg)
+        return self.draw()
 
 
 def picture_of(part: Part, caption: str, name: str) -> Picture:
@@ -181,7 +204,7 @@ def picture_of(part: Part, caption: str, name: str) -> Picture:
     return Picture(part.plot().svg, caption, part.frame(), name)
 
 
-def html_page(title: str, sections: Sequence[Section]) -> str:
+def html_page(title: str, sections: Sequence[Section], lead: Lead | None = None) -> str:
     """Return one self-contained HTML document.
 
     All text is escaped. Only the SVG of a picture is not, so it must be ours.
@@ -193,12 +216,45 @@ def html_page(title: str, sections: Sequence[Section]) -> str:
     >>> "<h2>Data</h2>" in page, "<p>n &lt; p</p>" in page
     (True, True)
     """
-    return render("sections.html.j2", title=title, sections=sections)
+    return render("page.html.j2", title=title, sections=sections, lead=lead)
 
 
 def render(template: str, **content: Any) -> str:
     """Return a template of this package, filled with content."""
     return _environment().get_template(template).render(content)
+
+
+def section(
+    template: str,
+    name: str,
+    title: str,
+    blocks: Sequence[Block],
+    *,
+    link: str = "",
+    half: bool = False,
+    **content: Any,
+) -> Section:
+    """Return a section with the words of one block of a template before its blocks.
+
+    Parameters
+    ----------
+    template : str
+    name : str
+        Of the block of the template, if there is one, and id of the section.
+    title : str
+    blocks : sequence of Block
+    link, half
+        As in `Section`.
+    **content
+        The variables of the template.
+    """
+    words: list[Block] = []
+    found = _environment().get_template(template)
+    if name in found.blocks:
+        text = "".join(found.blocks[name](found.new_context(content)))
+        paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+        words = [Paragraph(words) for words in paragraphs if words]
+    return Section(title, [*words, *blocks], name, link, half)
 
 
 @cache
@@ -219,15 +275,9 @@ def content_security_policy() -> str:
     "default-src 'none'"
     """
     digest = hashlib.sha256(package_file("report.js").encode()).digest()
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src 'sha256-{base64.b64encode(digest).decode()}'",
-            "style-src 'unsafe-inline'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    return (
+        f"default-src 'none'; script-src 'sha256-{base64.b64encode(digest).decode()}'; "
+        "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -235,7 +285,7 @@ def content_security_policy() -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("ufselect.report"),
-        autoescape=True,
+        autoescape=lambda name: name is None or name.endswith(".html.j2"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -247,7 +297,6 @@ def _environment() -> Environment:
         "style": package_file("report.css"),
         "script": package_file("report.js"),
         "most_rows": MAX_ROWS,
-        "table": TextTable,
         "picture": picture_of,
         "text_table": text_table,
         "markdown_table": markdown_table,
@@ -276,20 +325,10 @@ def docstring_sections(selector: type) -> dict[str, str]:
     return dict(zip(titles, (text.strip() for text in pieces[::2]), strict=True))
 
 
-def _frame(data: Any) -> pd.DataFrame | None:
-    return None if data is None else pd.DataFrame(data)
-
-
 def _kind(column: Sequence[str]) -> str:
-    cells = column[1:]
-    if any(isinstance(cell, Graphic) for cell in cells):
-        return "graphic"
-    texts = [cell.strip() for cell in cells]
-    numbers = [bool(NUMBER.fullmatch(text)) for text in texts]
-    if any(numbers) and all(
-        good or text.lower() in EMPTY_CELLS
-        for good, text in zip(numbers, texts, strict=True)
-    ):
+    texts = [cell.strip() for cell in column[1:]]
+    numbers = [text for text in texts if text.lower() not in EMPTY_CELLS]
+    if numbers and all(map(NUMBER.fullmatch, numbers)):
         return "number"
     return "words" if max(map(len, texts), default=0) > MAX_LETTERS_UNWRAPPED else ""
 

@@ -1,4 +1,4 @@
-"""A second process, which fits and draws for a report while this one works on."""
+"""A second process, which fits for a report while this one works on."""
 
 import contextlib
 import os

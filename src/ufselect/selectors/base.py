@@ -138,8 +138,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _fit_matrix(self, matrix: DataMatrix) -> Self:
         """Score and rank the features of a checked matrix, or of some rows of one."""
-        matrix, summary = self._accepted(matrix)
-        self._keep_scores(self._score_features(matrix, summary), summary)
+        matrix = self._accepted(matrix)
+        self._keep_scores(self._score_features(matrix), matrix)
         return self
 
     def _checked(self, X: Any) -> DataMatrix:
@@ -166,8 +166,8 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return matrix
 
     @one_line_errors()
-    def _accepted(self, matrix: DataMatrix) -> tuple[DataMatrix, ColumnSummary]:
-        """Set the number of features; return a matrix that can be ranked, and summary.
+    def _accepted(self, matrix: DataMatrix) -> DataMatrix:
+        """Set the number of features, and return a matrix that can be ranked.
 
         What it needs in memory is checked before any pass over it.
         """
@@ -194,7 +194,7 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             if not 1 / limit < peak < limit:
                 # Products would overflow or vanish in single precision.
                 matrix = as_matrix(matrix.raw.astype(np.float64))
-        return matrix, summary
+        return matrix
 
     def _adopt_columns(self, other: Self) -> None:
         """Take over the columns that another selector has read."""
@@ -202,17 +202,18 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
 
-    def _keep_scores(self, scores: Float, summary: ColumnSummary) -> None:
+    def _keep_scores(self, scores: Float, data: DataMatrix) -> None:
         """Set scores and order, with constant columns last."""
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{type(self).__name__} found no finite score for every feature; "
                 "rescale X towards values of order one."
             )
-        if summary.constant.any():
-            lowest = scores[~summary.constant].min()
+        constant = data.summary().constant
+        if constant.any():
+            lowest = scores[~constant].min()
             scores = scores.copy()
-            scores[summary.constant] = 0.0 if lowest > 0 else lowest - 1.0
+            scores[constant] = 0.0 if lowest > 0 else lowest - 1.0
         self.scores_ = scores
         self.order_ = np.argsort(-self.scores_, kind="stable")
 
@@ -308,15 +309,14 @@ class UnsupervisedSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         return matrix
 
     @abstractmethod
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         """Return one score per feature, higher is better, and set learned attributes.
 
         Parameters
         ----------
         data : DataMatrix
-            Finite, at least two rows; ``data.raw`` is the array itself.
-        summary : ColumnSummary
-            Minimum, maximum, mean and variance of the columns.
+            Finite, at least two rows; ``data.raw`` is the array itself, and
+            ``data.summary()`` has minimum, maximum, mean and deviation of the columns.
         """
 
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed | None:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import UnsupervisedSelector
 
 
@@ -43,8 +43,8 @@ class MaxVariance(UnsupervisedSelector):
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        return summary.deviation
+    def _score_features(self, data: DataMatrix) -> Float:
+        return data.summary().deviation
 
 
 class RandomSelection(UnsupervisedSelector):
@@ -91,9 +91,9 @@ class RandomSelection(UnsupervisedSelector):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         random = check_random_state(self.random_state)
-        varying = np.flatnonzero(~summary.constant)
+        varying = np.flatnonzero(~data.summary().constant)
         scores = np.zeros(data.shape[1])
         scores[varying] = random.permutation(len(varying)) + 1.0
         return scores

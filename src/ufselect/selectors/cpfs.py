@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float, Index
+from ufselect.matrix import DataMatrix, DenseMatrix, Float, Index
 from ufselect.selectors.base import IterativeSelector, MemoryNeed, Properties
 from ufselect.solvers.group_lasso import L21, GroupLasso, WorkingSetTooLarge
 from ufselect.solvers.iterations import Callback
@@ -146,12 +146,12 @@ class CPFS(IterativeSelector):
         least = fixed_bytes(*data.shape) + 8 * ARRAYS_PER_STEP * n_features
         return MemoryNeed(least, f"X with {n_features} features")
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         max_rows = self._affordable_rows(*data.shape)
-        prepared = prepare(data, summary, "none", 1.0)
+        prepared = prepare(data, "none", 1.0)
         factor = thin_factor(prepared.centred)
         # A centred constant column is nothing but rounding errors.
-        factor[:, summary.constant] = 0.0
+        factor[:, data.summary().constant] = 0.0
         unit, lasso = prepared.unit, self_representation(factor, max_rows)
         # The lam above which W = 0.
         largest = float(lasso.kkt_ratios(1.0).max())

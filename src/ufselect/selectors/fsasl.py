@@ -21,7 +21,7 @@ from scipy.linalg import eigh, lstsq
 from scipy.optimize import nnls
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import (
@@ -186,21 +186,20 @@ class FSASL(RegressionSelector):
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         return square_arrays(5, data.shape[0], graph_bytes(data))
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         with data.limited_threads():
-            return super()._score_features(data, summary)
+            return super()._score_features(data)
 
     def _warn_unless(self, converged: bool) -> None:
         """Do nothing: a fit that ends with max_iter is the published algorithm."""
 
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+    def _prepare(self, data: DataMatrix) -> Problem:
         self._check_n_clusters(self.n_clusters, data.shape[0])
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
+        self.standardize_ = preparation_kind(self.standardize, data)
         # Of order one in any units of X.
-        centred, uncentred, _, unit = prepare(
-            data, summary, self.standardize_, float(data.shape[0])
-        )
-        X = centred if self.n_clusters > 1 else uncentred
+        prepared = prepare(data, self.standardize_, float(data.shape[0]))
+        centred, unit = prepared.centred, prepared.unit
+        X = centred if self.n_clusters > 1 else prepared.uncentred
         graph = neighbour_graph(centred.points(), self.n_neighbors)
         mu: float | None = None
         if self.mu == "samples":

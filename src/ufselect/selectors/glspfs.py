@@ -7,7 +7,7 @@ kernel matrix.
 from typing import Any, ClassVar
 
 from ufselect._sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import (
     ConvexRegressionSelector,
@@ -170,9 +170,9 @@ class GLSPFS(ConvexRegressionSelector):
         # W may have as many columns as there are samples.
         return square_arrays(6, n_samples, 24 * n_samples * n_features)
 
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
-        X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[0]))
+    def _prepare(self, data: DataMatrix) -> Problem:
+        self.standardize_ = preparation_kind(self.standardize, data)
+        X, unit, *_ = prepare(data, self.standardize_, float(data.shape[0]))
         width = None if self.kernel_sigma is None else self.kernel_sigma * unit
         kernel = gaussian_kernel(squared_distances_of(X.sample_gram()), width)
         Y = kernel_root(centred_kernel(kernel), share=KEPT_SHARE)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ufselect._sklearn_compat import COUNT, Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers.graph_scores import (
     MAX_SUBSAMPLE,
@@ -113,9 +113,9 @@ class GraphEnergy(UnsupervisedSelector):
         self.n_subsamples = n_subsamples
         self.random_state = random_state
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         random = check_random_state(self.random_state)
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
+        self.standardize_ = preparation_kind(self.standardize, data)
         subsamples = draw_subsamples(
             data.shape[0], self.n_subsamples, MAX_SUBSAMPLE, random
         )
@@ -129,9 +129,9 @@ class GraphEnergy(UnsupervisedSelector):
             for rows in subsamples
         ]
         self.shares_ = np.mean(shares, axis=0)
-        scores = self.shares_ * relative_deviations(data, summary, self.standardize_)
+        scores = self.shares_ * relative_deviations(data, self.standardize_)
         if self.max_correlation is None:
             return scores
         order = np.argsort(-scores, kind="stable")
-        behind = redundant_features(data, summary, order, self.max_correlation)
-        return lowered(scores, behind, ~summary.constant)
+        behind = redundant_features(data, order, self.max_correlation)
+        return lowered(scores, behind, ~data.summary().constant)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
@@ -151,9 +151,9 @@ class JELSR(RegressionSelector):
         blocks = 3 * min(BLOCK_BYTES, offsets)
         return square_arrays(5, n_samples, graph_bytes(data) + blocks)
 
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+    def _prepare(self, data: DataMatrix) -> Problem:
         self._check_n_clusters(self.n_clusters, data.shape[0])
-        X, _, _, unit = prepare(data, summary, "none", float(self.n_clusters))
+        X, unit, *_ = prepare(data, "none", float(self.n_clusters))
         largest = 2 * float(column_lengths(X).max()) / unit
         alpha = self._penalty(AUTO_ALPHA, largest) * unit
         L = local_linear_matrix(X.points(), self.n_neighbors)

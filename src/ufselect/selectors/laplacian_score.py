@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers.graph_scores import smoothness
 from ufselect.solvers.graphs import neighbour_graph
@@ -100,11 +100,11 @@ class LaplacianScore(UnsupervisedSelector):
     def _suited(self, matrix: DataMatrix) -> DataMatrix:
         return in_memory_if_few(matrix, self.n_landmarks)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         if is_not_an_array(data):
-            return self._scores_by_landmarks(data, summary)
+            return self._scores_by_landmarks(data)
         graph = neighbour_graph(
-            steady_points(data, summary),
+            steady_points(data),
             self.n_neighbors,
             weights="heat" if self.weights == "heat" else "binary",
             bandwidth=self.sigma,
@@ -112,13 +112,13 @@ class LaplacianScore(UnsupervisedSelector):
         forms = smoothness(data, graph)
         # A constant feature is no smoother than noise; the base class puts it last.
         ratio = np.ones(data.shape[1])
-        varying = ~summary.constant & (forms.spread > 0)
+        varying = ~data.summary().constant & (forms.spread > 0)
         np.divide(forms.variation, forms.spread, out=ratio, where=varying)
         return 1 - ratio
 
-    def _scores_by_landmarks(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _scores_by_landmarks(self, data: DataMatrix) -> Float:
         """Return ``f'Sf / f'f = 1 - f'(I - S)f / f'f`` for centred features f."""
-        n_samples, n_features = data.shape
+        (n_samples, n_features), summary = data.shape, data.summary()
         # In this unit no square overflows.
         unit = float(summary.deviation.max())
         matrix = data.affine(summary.mean, np.full(n_features, 1 / unit))

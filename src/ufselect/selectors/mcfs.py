@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, Interval, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
     MemoryNeed,
@@ -173,13 +173,13 @@ class MCFS(UnsupervisedSelector):
         embedding = 0 if data.scattered else 8 * n_samples * self.n_clusters
         return square_arrays(5, n_features, landmarks + paths + embedding)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         n_samples, n_features = data.shape
         self._check_n_clusters(self.n_clusters, n_samples)
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
-        varying = np.flatnonzero(~summary.constant)
+        self.standardize_ = preparation_kind(self.standardize, data)
+        varying = np.flatnonzero(~data.summary().constant)
         # Columns of unit norm on average.
-        prepared = prepare(data, summary, self.standardize_, float(len(varying)))
+        prepared = prepare(data, self.standardize_, float(len(varying)))
         find_points = (
             self._points_by_landmarks if is_not_an_array(data) else self._points
         )

@@ -17,7 +17,7 @@ from ufselect._sklearn_compat import (
     Interval,
     StrOptions,
 )
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers.factors import (
     FactorFit,
@@ -84,9 +84,9 @@ class FactorSelector(IterativeSelector):
         """Return a matrix of the samples and its weight, or None."""
         return None
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         each_column = self.shift == "features"
-        problem = unit_problem(data, summary, each_column=each_column)
+        problem = unit_problem(data, each_column=each_column)
         self.n_components_ = self._number_of_components(problem.matrix.shape)
         fits = list(self._fits(problem))
         best = min(fits, key=lambda fit: fit.history[-1])

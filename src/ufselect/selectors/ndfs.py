@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import normalised_laplacian
@@ -175,12 +175,11 @@ class NDFS(RegressionSelector):
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         return square_arrays(4, min(data.shape), graph_bytes(data))
 
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+    def _prepare(self, data: DataMatrix) -> Problem:
         self._check_n_clusters(self.n_clusters, data.shape[0])
-        centred, uncentred, _, unit = prepare(
-            data, summary, "none", float(self.n_clusters)
-        )
-        X = centred if self.n_clusters > 1 else uncentred
+        prepared = prepare(data, "none", float(self.n_clusters))
+        centred, unit = prepared.centred, prepared.unit
+        X = centred if self.n_clusters > 1 else prepared.uncentred
         largest = 2 * float(column_lengths(X).max()) / unit
         beta = self._penalty(AUTO_BETA, largest) * unit
         graph = self._heat_graph(centred, unit)

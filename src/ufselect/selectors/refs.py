@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ufselect._sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix import DataMatrix, Float, Index
 from ufselect.selectors.base import (
     MemoryNeed,
     Properties,
@@ -127,12 +127,12 @@ class REFS(UnsupervisedSelector):
         dense = 16 * n_samples * n_features
         return square_arrays(9, min(data.shape), dense)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        varying = np.flatnonzero(~summary.constant)
-        features = unit_features(data, summary, varying)
+    def _score_features(self, data: DataMatrix) -> Float:
+        varying = np.flatnonzero(~data.summary().constant)
+        features = unit_features(data, varying)
         count = min(self.n_selected_, len(varying))
         # Neighbours of a feature are others, not copies of it.
-        place = distinct_columns_of(data, summary).place[varying]
+        place = distinct_columns_of(data).place[varying]
         others = np.sort(np.unique(place, return_index=True)[1])
         ridge = self._ridge(features[:, others])
         choice = choose(Reconstruction(features, ridge), count)
@@ -155,9 +155,10 @@ class REFS(UnsupervisedSelector):
         return ridge
 
 
-def unit_features(data: DataMatrix, summary: ColumnSummary, index: Any) -> Float:
+def unit_features(data: DataMatrix, index: Any) -> Float:
     """Return some columns, centred and of unit length, in at most as many rows."""
     features = data.columns(index)
+    summary = data.summary()
     features -= summary.mean[index]
     features /= summary.deviation[index] * np.sqrt(data.shape[0])
     if data.shape[0] > len(index):

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import IterativeSelector
 from ufselect.solvers.graphs import neighbour_graph
 from ufselect.solvers.iterations import Iterations
@@ -83,7 +83,7 @@ class RegressionSelector(IterativeSelector):
     coef_: Float
 
     @abstractmethod
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
+    def _prepare(self, data: DataMatrix) -> Problem:
         """Prepare X, the structure of the samples and the penalty."""
 
     @abstractmethod
@@ -92,8 +92,8 @@ class RegressionSelector(IterativeSelector):
     ) -> Iterator[Iterate]:
         """Yield the iterations, without end."""
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        problem = self._prepare(data, summary)
+    def _score_features(self, data: DataMatrix) -> Float:
+        problem = self._prepare(data)
         X, structure, penalty = problem[:3]
         unit = problem.objective_unit
         loop = Iterations(

@@ -18,7 +18,7 @@ from ufselect._sklearn_compat import (
     fit_context,
 )
 from ufselect._warn import warn
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.matrix.cache import active, cached_unchanged
 from ufselect.selectors.base import IterativeSelector, Properties
 from ufselect.solvers import scfs
@@ -196,7 +196,7 @@ class SCFS(IterativeSelector):
             matrix.block_bytes = max(1, int(self.working_memory))
         return matrix
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         self._check_n_clusters(self.n_clusters, data.shape[0])
         random = check_random_state(self.random_state)
         exact, auto = self.solver == "exact", self.beta == "auto"
@@ -204,7 +204,7 @@ class SCFS(IterativeSelector):
         limits = self.max_iter, self.tol
         with data.limited_threads():
             # Prepare X, and what every start needs of it, once.
-            problem = self._problem(data, summary)
+            problem = self._problem(data)
             alpha, beta = problem.weights(self.alpha, self.beta)
             callback = self._callback(problem.unit)
             # The first start decides on beta="auto".
@@ -248,9 +248,9 @@ class SCFS(IterativeSelector):
         self._warn_unless(best.converged)
         return scores
 
-    def _problem(self, data: DataMatrix, summary: ColumnSummary) -> Any:
+    def _problem(self, data: DataMatrix) -> Any:
         """Return Eq. (3) for X, which fits on the same X in memory may share."""
-        inputs = (data, summary, self.standardize, self.n_clusters)
+        inputs = (data, self.standardize, self.n_clusters)
         if self.solver == "paper":
             from ufselect.solvers.scfs_paper import PaperProblem
 
@@ -326,10 +326,10 @@ class SCFS(IterativeSelector):
     ) -> Iterator["SCFS"]:
         auto = betas is None
         first = clone(self)
-        data, summary = first._accepted(first._checked(X))
+        data = first._accepted(first._checked(X))
         first._check_n_clusters(self.n_clusters, data.shape[0])
         with data.limited_threads():
-            problem = first._problem(data, summary)
+            problem = first._problem(data)
             random = check_random_state(self.random_state)
             alternation = problem.begin(first.init, random, auto_beta=auto)
             pairs = list(scfs.path_weights(alternation, alphas, betas))
@@ -337,7 +337,7 @@ class SCFS(IterativeSelector):
         for alpha, beta in pairs:
             point = clone(self).set_params(alpha=alpha, beta=beta)
             point._adopt_columns(first)
-            if point._fit_on_path(data, summary, alternation):
+            if point._fit_on_path(data, alternation):
                 yield point
             else:
                 left_out.append(f"({alpha:.3g}, {beta:.3g})")
@@ -350,9 +350,7 @@ class SCFS(IterativeSelector):
             warn(sentence)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def _fit_on_path(
-        self, data: DataMatrix, summary: ColumnSummary, alternation: scfs.Alternation
-    ) -> bool:
+    def _fit_on_path(self, data: DataMatrix, alternation: scfs.Alternation) -> bool:
         """Fit from the current point of the path; tell whether there is a ranking."""
         problem = alternation.problem
         alpha, beta = problem.weights(self.alpha, self.beta)
@@ -366,5 +364,5 @@ class SCFS(IterativeSelector):
         if fit.vanished:
             return False
         self._warn_unless(fit.converged)
-        self._keep_scores(scores, summary)
+        self._keep_scores(scores, data)
         return True

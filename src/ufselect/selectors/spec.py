@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, Options, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import Properties, UnsupervisedSelector
 from ufselect.solvers.graph_scores import leading_agreement, smoothness
 from ufselect.solvers.graphs import neighbour_graph
@@ -101,9 +101,9 @@ class SPEC(UnsupervisedSelector):
         self.weights = weights
         self.sigma = sigma
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         graph = neighbour_graph(
-            steady_points(data, summary),
+            steady_points(data),
             self.n_neighbors,
             weights="heat" if self.weights == "heat" else "binary",
             bandwidth=self.sigma,
@@ -113,6 +113,6 @@ class SPEC(UnsupervisedSelector):
         forms = smoothness(data, graph, self.exponent)
         size = forms.squares if self.phi == 1 else forms.spread
         ratio = np.ones(data.shape[1])
-        varying = ~summary.constant & (size > 0)
+        varying = ~data.summary().constant & (size > 0)
         np.divide(forms.variation, size, out=ratio, where=varying)
         return 1 - ratio

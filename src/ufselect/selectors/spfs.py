@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._sklearn_compat import COUNT, ITERATIONS, POSITIVE, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix import DataMatrix, Float, Index, Mask
 from ufselect.matrix.base import BLOCK_BYTES
 from ufselect.selectors.base import (
     IterativeSelector,
@@ -156,15 +156,16 @@ class SPFS(IterativeSelector):
     def _memory_needed(self, data: DataMatrix) -> MemoryNeed:
         return square_arrays(4, data.shape[0], prepared_bytes(data))
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         with data.limited_threads():
-            return self._scored(data, summary)
+            return self._scored(data)
 
-    def _scored(self, data: DataMatrix, summary: ColumnSummary) -> Float:
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
+    def _scored(self, data: DataMatrix) -> Float:
+        self.standardize_ = preparation_kind(self.standardize, data)
         # Features of unit norm, on average.
-        size = float(np.count_nonzero(~summary.constant))
-        prepared = prepare(data, summary, self.standardize_, size)
+        varying = ~data.summary().constant
+        size = float(np.count_nonzero(varying))
+        prepared = prepare(data, self.standardize_, size)
         matrix, unit = prepared.centred, prepared.unit
         squared = squared_distances_of(matrix.sample_gram())
         sigma = None if self.sigma is None else self.sigma * unit
@@ -174,17 +175,15 @@ class SPFS(IterativeSelector):
             matrix = matrix.affine(matrix.shift, factor * matrix.scale)
             unit *= factor
         if self.strategy == "greedy":
-            return self._greedy(matrix, kernel, summary)
+            return self._greedy(matrix, kernel, varying)
         return self._group_lasso(matrix, kernel, unit)
 
-    def _greedy(
-        self, matrix: DataMatrix, kernel: Float, summary: ColumnSummary
-    ) -> Float:
+    def _greedy(self, matrix: DataMatrix, kernel: Float, varying: Mask) -> Float:
         fit = greedy_columns(
             matrix,
             kernel,
             self.n_selected_,
-            candidates=~summary.constant,
+            candidates=varying,
             callback=self._callback(),
         )
         self._keep_history(fit.history)

@@ -6,7 +6,7 @@ The problem is that of ``solvers/structured_ridge.py``, whose target is here X i
 from typing import Any, ClassVar
 
 from ufselect._sklearn_compat import NOT_NEGATIVE, POSITIVE, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix
+from ufselect.matrix import DataMatrix
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import ConvexRegressionSelector, Problem
 from ufselect.solvers.graphs import laplacian
@@ -135,10 +135,10 @@ class SPUFS(ConvexRegressionSelector):
         # W has as many columns as there are samples.
         return square_arrays(6, n_samples, 24 * n_samples * n_features)
 
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
+    def _prepare(self, data: DataMatrix) -> Problem:
+        self.standardize_ = preparation_kind(self.standardize, data)
         # Features of unit norm, on average.
-        X, _, _, unit = prepare(data, summary, self.standardize_, float(data.shape[1]))
+        X, unit, *_ = prepare(data, self.standardize_, float(data.shape[1]))
         L = laplacian(self._heat_graph(X, unit))
         problem, largest = self_expression(X, L, self.beta)
         alpha = self._convex_penalty(AUTO_ALPHA, largest, unit * unit)

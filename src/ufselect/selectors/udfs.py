@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from ufselect._sklearn_compat import COUNT, POSITIVE, StrOptions
-from ufselect.matrix import ColumnSummary, DataMatrix, DenseMatrix, Float
+from ufselect.matrix import DataMatrix, DenseMatrix, Float
 from ufselect.selectors.base import MemoryNeed, Properties, graph_bytes, square_arrays
 from ufselect.selectors.regression import Iterate, Problem, RegressionSelector
 from ufselect.solvers.graphs import (
@@ -201,21 +201,22 @@ class UDFS(RegressionSelector):
         transformed = 8 * n_samples * n_features if isinstance(data, DenseMatrix) else 0
         return square_arrays(4, n_samples, local + transformed + graph_bytes(data))
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         with data.limited_threads():
-            return super()._score_features(data, summary)
+            return super()._score_features(data)
 
-    def _prepare(self, data: DataMatrix, summary: ColumnSummary) -> Problem:
-        self.standardize_ = preparation_kind(self.standardize, data, summary)
-        varying = np.flatnonzero(~summary.constant)
-        X, _, _, unit = prepare(data, summary, self.standardize_, float(len(varying)))
+    def _prepare(self, data: DataMatrix) -> Problem:
+        self.standardize_ = preparation_kind(self.standardize, data)
+        constant = data.summary().constant
+        varying = np.flatnonzero(~constant)
+        X, unit, *_ = prepare(data, self.standardize_, float(len(varying)))
         L = self._discriminant(X, unit)
         # A constant feature would have M w = 0, the best of all.
         if len(varying) < data.shape[1]:
             X = X.take(varying)
         diagonal = diagonal_of_scatter(X, L)
         gamma = self._penalty(AUTO_GAMMA, float(diagonal.mean()))
-        return Problem(X, (L, diagonal, summary.constant), gamma)
+        return Problem(X, (L, diagonal, constant), gamma)
 
     def _discriminant(self, X: DataMatrix, unit: float) -> sp.csr_array:
         """Return L for the prepared matrix; M does not depend on its unit."""

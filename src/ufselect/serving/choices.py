@@ -13,6 +13,7 @@ from ufselect.serving.uploads import Refusal, selected_name
 READING = (
     *("labels", "id", "groups", "drop", "use", "na", "skip_rows", "variable", "sheet"),
     *("transpose", "header", "allow_large", "fill"),
+    *("delimiter", "decimal"),
 )
 SELECTING = ("features", "clusters", "seed")
 ACTIONS = {
@@ -61,6 +62,9 @@ WORDS = {
     "--use-column": "the role feature",
     "--sheet": '"Sheet"',
     "--variable": '"Variable"',
+    "--delimiter": '"Between cells"',
+    "--decimal": '"Decimal sign"',
+    "--thousands": '"Decimal sign"',
     "--skip-rows": '"Lines above the table"',
     "--na": '"Signs of missing values"',
     "--fill": '"Missing values"',

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ufselect.matrix.base import ColumnSummary, DataMatrix, Float, Index
+from ufselect.matrix.base import DataMatrix, Float, Index
 from ufselect.solvers.graphs import degrees, laplacian
 from ufselect.solvers.iterations import Callback, Iterations
 from ufselect.solvers.preparation import non_negative, without_offsets
@@ -316,23 +316,22 @@ def has_small_gram(matrix: DataMatrix) -> bool:
     return matrix.shape[1] ** 2 <= matrix.multiplications
 
 
-def unit_problem(
-    data: DataMatrix, summary: ColumnSummary, *, each_column: bool = False
-) -> UnitProblem:
+def unit_problem(data: DataMatrix, *, each_column: bool = False) -> UnitProblem:
     """Return X without constant columns, non-negative and with |X| = 1.
 
     Columns are shifted one by one or all by the same value. A constant column would
     have the largest weight without carrying information.
     """
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     if len(varying) < data.shape[1]:
-        data, summary = data.take(varying), summary.take(varying)
+        data = data.take(varying)
+    summary = data.summary()
     if each_column:
         mean = summary.mean - summary.minimum
         data, shift = without_offsets(data, summary, summary.minimum)
         matrix = data.affine(shift, np.ones(len(varying)))
     else:
-        matrix = non_negative(data, summary, "none")
+        matrix = non_negative(data, "none")
         mean = summary.mean - matrix.shift
     roots = np.hypot(mean, summary.deviation)
     largest = roots.max()

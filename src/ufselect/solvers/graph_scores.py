@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from ufselect.matrix import (
-    ColumnSummary,
     DataMatrix,
     Float,
     Index,
@@ -244,17 +243,16 @@ def subsample_shares(
     data: DataMatrix, kind: Kind, n_components: int, n_neighbors: int
 ) -> Float:
     """Return the energy shares of all columns in the graph of some samples."""
-    summary = data.summary()
-    if summary.constant.all():
+    if data.summary().constant.all():
         return np.zeros(data.shape[1])
-    centred = prepare(data, summary, kind, float(data.shape[1])).centred
+    centred = prepare(data, kind, float(data.shape[1])).centred
     vectors = graph_vectors(centred.sample_gram(), n_components, n_neighbors)
     return energy_shares(centred, centred_basis(vectors), column_squares(centred))
 
 
-def relative_deviations(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> Float:
+def relative_deviations(data: DataMatrix, kind: Kind) -> Float:
     """Return the standard deviations of the prepared columns, the largest being 1."""
-    _, prepared, scale = scaled(data, summary, kind)
+    _, prepared, scale = scaled(data, kind)
     deviations = prepared.deviation * scale
     return np.asarray(deviations / deviations.max())
 

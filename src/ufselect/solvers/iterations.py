@@ -148,7 +148,7 @@ def in_parallel(
     *,
     threads: bool = False,
 ) -> Iterator[Any]:
-    """Yield the results of a function for each tuple of arguments, in order.
+    """Return the results of a function for each tuple of arguments, in order.
 
     Arguments are read one at a time as workers become free. The number of BLAS and
     OpenMP threads of each worker is limited to its share of the cores. Calls from
@@ -177,9 +177,18 @@ def in_parallel(
     )
     workers = effective_n_jobs(parallel.n_jobs)
     if workers == 1:
-        yield from parallel(delayed(function)(*call) for call in calls)
-        return
+        return starmap(function, calls)
     each = max(1, cpu_count() // workers)
+    return _results_of(parallel, each, function, calls)
+
+
+def _results_of(
+    parallel: Parallel,
+    each: int,
+    function: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+) -> Iterator[Any]:
+    """Yield the results of parallel calls with so many threads each."""
     # Worker threads share the BLAS of this process and its warning filters, which they
     # would leave changed.
     with libraries().limit(limits=each, user_api="blas"), warnings.catch_warnings():

@@ -43,16 +43,21 @@ MAX_LENGTH, MIN_DEVIATION = 1e153, 1e-151
 
 
 class Prepared(NamedTuple):
-    """Two views of the prepared matrix, scaled so that ``|X - mean|^2 = size``.
+    """A prepared matrix, scaled so that ``|X - mean|^2 = size``.
 
-    Constant columns are zero in both. ``mean`` holds the means of the columns of
-    ``uncentred``, and ``unit`` is the factor of the scaling.
+    Constant columns are zero. ``unit`` is the factor of the scaling, ``mean`` holds the
+    means of the columns of ``uncentred``, and ``data`` are the samples before scaling.
     """
 
     centred: DataMatrix
-    uncentred: DataMatrix
-    mean: Float
     unit: float
+    mean: Float
+    data: DataMatrix
+
+    @property
+    def uncentred(self) -> DataMatrix:
+        """Return the same matrix without centring."""
+        return self.data.affine(np.zeros(self.data.shape[1]), self.centred.scale)
 
 
 def check_magnitudes(
@@ -90,7 +95,7 @@ def check_magnitudes(
         )
 
 
-def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
+def choose_preparation(data: DataMatrix) -> Kind:
     """Return which preparation suits a matrix.
 
     * Columns of measurements, each in its own unit: scale **features** to unit
@@ -101,6 +106,7 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
       **samples** to unit length.
     * Codes of both signs: they have a common unit and no total, so scale **none**.
     """
+    summary = data.summary()
     varying = np.flatnonzero(~summary.constant)
     typical = float(np.median(data.repetition()[varying]))
     if typical < REPETITION_OF_MEASUREMENTS:
@@ -109,12 +115,10 @@ def choose_preparation(data: DataMatrix, summary: ColumnSummary) -> Kind:
     return "samples" if amounts else "none"
 
 
-def preparation_kind(
-    standardize: bool | str, data: DataMatrix, summary: ColumnSummary
-) -> Kind:
+def preparation_kind(standardize: bool | str, data: DataMatrix) -> Kind:
     """Return the preparation for a value of the parameter ``standardize``."""
     if standardize == "auto":
-        return choose_preparation(data, summary)
+        return choose_preparation(data)
     if standardize == "samples":
         return "samples"
     return "features" if standardize else "none"
@@ -148,24 +152,22 @@ def in_units(data: DataMatrix, standardize: bool | str) -> InUnits:
         )
     if standardize in (False, "none"):
         return InUnits(data, "none")
-    summary = data.summary()
-    varying = int(np.count_nonzero(~summary.constant))
+    varying = int(np.count_nonzero(~data.summary().constant))
     if not varying:
         return InUnits(data, "none")
-    kind = preparation_kind(standardize, data, summary)
+    kind = preparation_kind(standardize, data)
     if kind == "none":
         return InUnits(data, kind)
     size = float(data.shape[0] * varying)
-    return InUnits(as_matrix(prepare(data, summary, kind, size).centred.points()), kind)
+    return InUnits(as_matrix(prepare(data, kind, size).centred.points()), kind)
 
 
-def scaled(
-    data: DataMatrix, summary: ColumnSummary, kind: Kind
-) -> tuple[DataMatrix, ColumnSummary, Float]:
+def scaled(data: DataMatrix, kind: Kind) -> tuple[DataMatrix, ColumnSummary, Float]:
     """Return data, with scaled samples for "samples", summary and scale of features.
 
     Constant columns have scale zero and do not count in the length of a sample.
     """
+    summary = data.summary()
     varying = ~summary.constant
     if kind == "samples":
         peaks = np.maximum(np.abs(summary.minimum), np.abs(summary.maximum))
@@ -186,16 +188,13 @@ def scaled(
     return data, summary, scale
 
 
-def prepare(
-    data: DataMatrix, summary: ColumnSummary, kind: Kind, size: float
-) -> Prepared:
-    """Return views of the matrix, scaled so that ``|X - mean|^2 = size``.
+def prepare(data: DataMatrix, kind: Kind, size: float) -> Prepared:
+    """Return the matrix, scaled so that ``|X - mean|^2 = size``.
 
     Parameters
     ----------
     data : DataMatrix
-    summary : ColumnSummary
-        Of its columns; constant columns become zero.
+        Its constant columns become zero.
     kind : {"features", "samples", "none"}
         What is scaled before: features to unit variance, samples to unit length, or
         none; `preparation_kind` finds it for a parameter ``standardize``.
@@ -207,32 +206,30 @@ def prepare(
     --------
     >>> from ufselect.matrix import as_matrix
     >>> data = as_matrix(np.array([[0.0, 10.0], [2.0, 70.0]]))
-    >>> X = prepare(data, data.summary(), "features", size=4.0).centred
+    >>> X = prepare(data, "features", size=4.0).centred
     >>> X.feature_gram()
     array([[2., 2.],
            [2., 2.]])
     """
-    data, summary, scale = scaled(data, summary, kind)
+    data, summary, scale = scaled(data, kind)
     deviations = summary.deviation * scale
     largest = deviations.max()
     norm = largest * np.sqrt(data.shape[0] * np.sum((deviations / largest) ** 2))
     unit = float(np.sqrt(size) / norm)
     scale = scale * unit
-    uncentred = data.affine(np.zeros(data.shape[1]), scale)
-    return Prepared(
-        _centred(data, summary, scale), uncentred, summary.mean * scale, unit
-    )
+    return Prepared(_centred(data, summary, scale), unit, summary.mean * scale, data)
 
 
-def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
+def steady_points(data: DataMatrix) -> Any:
     """Return the samples in their original unit, for distances between them.
 
     They are centred if they are so far from zero that distances would lose their
     digits, and without constant columns that are far from zero.
     """
+    summary = data.summary()
     if summary.mean[summary.constant].any():
-        varying = np.flatnonzero(~summary.constant)
-        data, summary = data.take(varying), summary.take(varying)
+        data = data.take(np.flatnonzero(~summary.constant))
+        summary = data.summary()
     scale = np.ones(data.shape[1])
     if _near_zero(data, summary, scale):
         safe = max(summary.maximum.max(), -summary.minimum.min()) < MAX_IN_SINGLE
@@ -241,12 +238,12 @@ def steady_points(data: DataMatrix, summary: ColumnSummary) -> Any:
     return _centred(data, summary, scale).points()
 
 
-def non_negative(data: DataMatrix, summary: ColumnSummary, kind: Kind) -> DataMatrix:
+def non_negative(data: DataMatrix, kind: Kind) -> DataMatrix:
     """Return the prepared matrix, shifted by one constant if it has negative values.
 
     Constant columns are zero.
     """
-    data, summary, scale = scaled(data, summary, kind)
+    data, summary, scale = scaled(data, kind)
     lowest = min(float(np.min(summary.minimum * scale)), 0.0)
     shift = np.divide(lowest, scale, out=np.zeros(data.shape[1]), where=scale > 0)
     return data.affine(shift, scale)

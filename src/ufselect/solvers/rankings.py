@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils import gen_batches
 
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, Mask, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index, Mask, as_matrix
 from ufselect.solvers.preparation import prepare
 
 # Number of columns that are held in memory at once.
@@ -153,13 +153,11 @@ COMBINATIONS: dict[str, Callable[[Float], Float]] = {
 }
 
 
-def unit_columns(
-    data: DataMatrix, summary: ColumnSummary, varying: Index
-) -> DataMatrix:
+def unit_columns(data: DataMatrix, varying: Index) -> DataMatrix:
     """Return the non-constant columns, centred and scaled to unit length."""
     # Selecting all columns would copy the table.
     some = data.take(varying) if len(varying) < data.shape[1] else data
-    return prepare(some, summary.take(varying), "features", len(varying)).centred
+    return prepare(some, "features", len(varying)).centred
 
 
 def distinct_columns(
@@ -184,9 +182,7 @@ def distinct_columns(
     return taken
 
 
-def redundant_features(
-    data: DataMatrix, summary: ColumnSummary, order: Index, max_correlation: float
-) -> Index:
+def redundant_features(data: DataMatrix, order: Index, max_correlation: float) -> Index:
     """Return features that correlate with a better one.
 
     The search goes from the best feature on and ends after 500 that do not. If there
@@ -195,10 +191,9 @@ def redundant_features(
     rows = data.some_rows()
     if len(rows) < data.shape[0]:
         data = data.take_rows(rows)
-        summary = data.summary()
-    varying = np.flatnonzero(~summary.constant)
+    varying = np.flatnonzero(~data.summary().constant)
     order = order[np.isin(order, varying)]
-    unit = unit_columns(data, summary, varying).by_columns()
+    unit = unit_columns(data, varying).by_columns()
     places = np.searchsorted(varying, order)
     distinct = distinct_columns(unit, places, MAX_DISTINCT, max_correlation)
     compared = order[: distinct[-1] + 1] if len(distinct) == MAX_DISTINCT else order
@@ -220,14 +215,14 @@ class DistinctColumns(NamedTuple):
         return np.append(values, constant)[self.place]
 
 
-def distinct_columns_of(data: DataMatrix, summary: ColumnSummary) -> DistinctColumns:
+def distinct_columns_of(data: DataMatrix) -> DistinctColumns:
     """Return the columns of X that are neither constant nor equal to one before.
 
     Examples
     --------
     >>> import numpy as np
     >>> data = as_matrix(np.array([[1.0, 2.0, 2.0, 1.0], [3.0, 4.0, 2.0, 3.0]]))
-    >>> distinct_columns_of(data, data.summary()).place
+    >>> distinct_columns_of(data).place
     array([0, 1, 2, 0])
     """
     seen: dict[int, int] = {}
@@ -237,7 +232,7 @@ def distinct_columns_of(data: DataMatrix, summary: ColumnSummary) -> DistinctCol
         # Adding zero gives zeros of either sign the same bytes.
         for column in np.ascontiguousarray(by_columns.columns(block).T) + 0.0:
             first.append(seen.setdefault(hash(column.tobytes()), len(first)))
-    own, varying = np.array(first), ~summary.constant
+    own, varying = np.array(first), ~data.summary().constant
     kept = np.unique(own[varying])
     place = np.where(varying, np.searchsorted(kept, own), len(kept))
     matrix = data if len(kept) == len(own) else as_matrix(data.raw[:, kept])

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ufselect.matrix.base import AlignedRows, ColumnSummary, DataMatrix, Float
+from ufselect.matrix.base import AlignedRows, DataMatrix, Float
 from ufselect.solvers.group_lasso import (
     INEXACT_CG_STEPS,
     GroupLasso,
@@ -67,8 +67,6 @@ class SCFSProblem:
     Parameters
     ----------
     data : DataMatrix
-    summary : ColumnSummary
-        Of the columns of the data.
     standardize : {"auto", "features", "samples"} or bool
     n_clusters : int
     intercept : bool
@@ -93,13 +91,12 @@ class SCFSProblem:
     def __init__(
         self,
         data: DataMatrix,
-        summary: ColumnSummary,
         standardize: bool | str,
         n_clusters: int,
         intercept: bool,
     ) -> None:
-        self.kind: Kind = preparation_kind(standardize, data, summary)
-        prepared = prepare(data, summary, self.kind, float(n_clusters))
+        self.kind: Kind = preparation_kind(standardize, data)
+        prepared = prepare(data, self.kind, float(n_clusters))
         self.X, self.unit = prepared.centred, prepared.unit
         self.n_clusters, self.intercept = n_clusters, intercept
         self.regressors = prepared.centred if intercept else prepared.uncentred

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.matrix.base import ColumnSummary, DataMatrix, Float
+from ufselect.matrix.base import DataMatrix, Float
 from ufselect.solvers.group_lasso import largest_penalty
 from ufselect.solvers.iterations import Callback
 from ufselect.solvers.preparation import Kind, non_negative, preparation_kind
@@ -130,8 +130,6 @@ class PaperProblem:
     Parameters
     ----------
     data : DataMatrix
-    summary : ColumnSummary
-        Of the columns of the data.
     standardize : {"auto", "features", "samples"} or bool
         "auto" means no scaling.
     n_clusters : int
@@ -144,7 +142,6 @@ class PaperProblem:
     def __init__(
         self,
         data: DataMatrix,
-        summary: ColumnSummary,
         standardize: bool | str,
         n_clusters: int,
         gamma: float,
@@ -155,8 +152,8 @@ class PaperProblem:
             )
         self.kind: Kind = "none"
         if standardize != "auto":
-            self.kind = preparation_kind(standardize, data, summary)
-        self.X = non_negative(data, summary, self.kind)
+            self.kind = preparation_kind(standardize, data)
+        self.X = non_negative(data, self.kind)
         self.K, deviation = kernel_matrix(self.X), self.X.summary().deviation
         # |X - mean|.
         self.size = float(np.sqrt(data.shape[0] * np.sum(deviation**2)))

@@ -19,7 +19,7 @@ from ufselect.evaluation.structure_found import (
     structure_of_matrix,
 )
 from ufselect.evaluation.subsamples import rows_of_groups
-from ufselect.matrix import ColumnSummary, DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.matrix.base import few_threads
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.graph_scores import (
@@ -195,7 +195,7 @@ class AutoSelect(FitsGroups):
             return n_features  # preliminary: ``_call`` decides the number
         return super()._resolve_number(n_features)
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         random = check_random_state(self.random_state)
         self.reasons_: list[str] = []
         groups = self._groups_of(data.shape[0])
@@ -203,8 +203,7 @@ class AutoSelect(FitsGroups):
             rows = data.some_rows()
             data = as_matrix(data.rows(rows))
             groups = None if groups is None else groups[rows]
-        summary = data.summary()
-        if summary.constant.all():
+        if data.summary().constant.all():
             raise ValueError(
                 f"All columns are constant in the {data.shape[0]} samples that "
                 "AutoSelect reads; give an array in memory."
@@ -214,7 +213,7 @@ class AutoSelect(FitsGroups):
             self._check_n_clusters(given, data.shape[0])
 
         # A copy of a column would seem to confirm it.
-        distinct = distinct_columns_of(data, summary)
+        distinct = distinct_columns_of(data)
 
         # Products with subsamples are small.
         with few_threads(0):
@@ -226,11 +225,11 @@ class AutoSelect(FitsGroups):
         self.n_clusters_ = self._decided_clusters(data.shape[0])
         self._say(self.structure_.sentence)
 
-        ranking = self._ranking(data, summary, distinct, groups, random)
+        ranking = self._ranking(data, distinct, groups, random)
 
         with few_threads(0):
-            scores = self._call(ranking, data, summary, distinct, random)
-        self.labels_ = self._clusters(scores, data, summary, random)
+            scores = self._call(ranking, data, distinct, random)
+        self.labels_ = self._clusters(scores, data, random)
         return scores
 
     def _decided_clusters(self, n_samples: int) -> int:
@@ -244,7 +243,6 @@ class AutoSelect(FitsGroups):
     def _ranking(
         self,
         data: DataMatrix,
-        summary: ColumnSummary,
         distinct: DistinctColumns,
         groups: Index | None,
         random: np.random.RandomState,
@@ -264,24 +262,24 @@ class AutoSelect(FitsGroups):
             copy.set_params(n_features_to_select=number)
             with few_threads(data.multiplications):
                 self.selector_ = copy._fit_matrix(data)
-            scores, varying = self.selector_.scores_, ~summary.constant
+            scores, varying = self.selector_.scores_, ~data.summary().constant
             lowest, span = scores[varying].min(), np.ptp(scores[varying]) or 1.0
             return np.where(varying, (scores - lowest) / span, 0.0)
-        data, summary = distinct.matrix, distinct.matrix.summary()
+        data = distinct.matrix
         subsamples = draw_subsamples(
             data.shape[0], self._n_subsamples, MAX_SUBSAMPLE, random
         )
         if groups is not None and len(subsamples) > 1:
             sizes = map(len, subsamples)
             subsamples = [rows_of_groups(groups, size, random) for size in sizes]
-        deviations = relative_deviations(data, summary, self.standardize_)
+        deviations = relative_deviations(data, self.standardize_)
         scfs: Any = None
         # Without structure, SCFS is not fitted: it would converge slowly.
         if self.structure_found_:
             from ufselect.selectors import SCFS
 
             # With the preparation that suits all of X.
-            preparation = choose_preparation(data, summary)
+            preparation = choose_preparation(data)
             number = N_CLUSTERS if self.n_clusters == "auto" else int(self.n_clusters)
             scfs = SCFS(
                 n_clusters=min(number, data.shape[0]),
@@ -311,7 +309,6 @@ class AutoSelect(FitsGroups):
         self,
         ranking: Float,
         data: DataMatrix,
-        summary: ColumnSummary,
         distinct: DistinctColumns,
         random: np.random.RandomState,
     ) -> Float:
@@ -322,9 +319,8 @@ class AutoSelect(FitsGroups):
         if self.structure_found_:
             rows = np.sort(random.permutation(data.shape[0])[:MAX_SUBSAMPLE])
             sample = distinct.matrix.take_rows(rows)
-            centred = prepare(
-                sample, sample.summary(), self.standardize_, float(sample.shape[1])
-            ).centred
+            size = float(sample.shape[1])
+            centred = prepare(sample, self.standardize_, size).centred
             found = explained_shares(centred, random)
             self.explained_ = distinct.for_all(found.shares, 0.0)
             self.q_values_ = distinct.for_all(found.q_values, 1.0)
@@ -340,7 +336,7 @@ class AutoSelect(FitsGroups):
         redundant = np.zeros(n_features, dtype=bool)
         if max_correlation is not None:
             order = np.argsort(tier - ranking, kind="stable")
-            behind = redundant_features(data, summary, order, float(max_correlation))
+            behind = redundant_features(data, order, float(max_correlation))
             redundant[behind] = True
             tier[redundant] = np.maximum(tier[redundant], 1.0)
         scores = (ranking + 3 - tier) / 4
@@ -369,15 +365,11 @@ class AutoSelect(FitsGroups):
         if self.selector_ is None:
             return np.asarray(scores)
         # With a number and a selector, only redundant features lose their rank.
-        behind, varying = np.flatnonzero(redundant), ~summary.constant
+        behind, varying = np.flatnonzero(redundant), ~data.summary().constant
         return lowered(self.selector_.scores_, behind, varying)
 
     def _clusters(
-        self,
-        scores: Float,
-        data: DataMatrix,
-        summary: ColumnSummary,
-        random: np.random.RandomState,
+        self, scores: Float, data: DataMatrix, random: np.random.RandomState
     ) -> NDArray[np.int32]:
         """Return clusters of the samples, computed from the selected features."""
         together = np.zeros(data.shape[0], dtype=np.int32)
@@ -385,7 +377,7 @@ class AutoSelect(FitsGroups):
             return together
         chosen = np.sort(np.argsort(-scores, kind="stable")[: self.n_selected_])
         kind, size = self.standardize_, float(data.shape[1])
-        points = prepare(data, summary, kind, size).centred.columns(chosen)
+        points = prepare(data, kind, size).centred.columns(chosen)
         number = min(self.n_clusters_, distinct_rows(as_matrix(points)))
         if number < 2:
             return together

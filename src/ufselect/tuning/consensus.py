@@ -14,7 +14,7 @@ from ufselect._sklearn_compat import (
     StrOptions,
     name_estimators,
 )
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import (
     COMBINATIONS,
@@ -179,7 +179,7 @@ default="log-rank"
         ranks = zip(self.members_, self.rankings_, strict=True)
         return {f"rank by {name}": ranking for name, ranking in ranks}
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         works = self._works()
         finished = fit_all(
             data,

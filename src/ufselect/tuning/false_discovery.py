@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
-from ufselect.evaluation.structure_found import permuted_columns
-from ufselect.matrix import DataMatrix, Float, Index, as_matrix
+from ufselect.matrix import Float, Index, SparseMatrix
+from ufselect.matrix.arrays import InMemoryMatrix
 from ufselect.matrix.checks import checked_matrix
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.tuning.fits import (
@@ -134,22 +134,25 @@ def false_selections(
     return _estimate(np.array(counts), target)
 
 
-def with_permuted_copies(columns: Index, seed: int, data: DataMatrix) -> DataMatrix:
+def with_permuted_copies(
+    columns: Index, seed: int, data: InMemoryMatrix
+) -> InMemoryMatrix:
     """Return X with permuted copies of some columns appended on the right.
 
     Examples
     --------
     >>> import numpy as np
-    >>> data = as_matrix(np.arange(12.0).reshape(4, 3))
+    >>> from ufselect.matrix import DenseMatrix
+    >>> data = DenseMatrix(np.arange(12.0).reshape(4, 3))
     >>> np.sort(with_permuted_copies(np.array([1]), 0, data).raw, axis=0)[:, [1, 3]].T
     array([[ 1.,  4.,  7., 10.],
            [ 1.,  4.,  7., 10.]])
     """
-    X = data.raw
-    permuted = permuted_columns(X[:, columns], np.random.default_rng(seed))
-    if bool(sp.issparse(X)):
-        return as_matrix(sp.hstack([X, permuted], format=X.format))
-    return as_matrix(np.hstack([X, permuted]))
+    some = type(data)(data.raw[:, columns])
+    both = data.raw, some.permuted(np.random.default_rng(seed)).raw
+    sparse = isinstance(data, SparseMatrix)
+    stacked = sp.hstack(both, format=data.raw.format) if sparse else np.hstack(both)
+    return type(data)(stacked)
 
 
 def false_among_best(originals: Float, permuted: Float, columns: Index) -> Float:

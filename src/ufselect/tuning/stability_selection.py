@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ufselect._sklearn_compat import COUNT, Interval
 from ufselect.evaluation import selection_stability
 from ufselect.evaluation.subsamples import Stability, rows_of_groups
-from ufselect.matrix import ColumnSummary, DataMatrix, Float
+from ufselect.matrix import DataMatrix, Float
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import frequency_scores
 from ufselect.tuning.fits import (
@@ -123,7 +123,7 @@ class StabilitySelection(FitsGroups):
     def _in_ranking(self) -> dict[str, NDArray[Any]]:
         return {"frequency": self.frequency_}
 
-    def _score_features(self, data: DataMatrix, summary: ColumnSummary) -> Float:
+    def _score_features(self, data: DataMatrix) -> Float:
         works = self._works(data.shape[0])
         scores = fit_all(
             data,

@@ -103,7 +103,7 @@ def test_endless_lines_and_full_disks_are_one_sentence(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("ufselect.data.tables.text.MAX_LINE_LENGTH", 1 << 20)
-    line = b"1," * (1 << 20)
+    line = b"1," * (1 << 22)
     for content in (line, gzip.compress(line), ROWS + b"\0" * 3_000_000):
         refused(r"of more than 1048576 char|has NUL bytes", content)
     monkeypatch.setattr("shutil.copyfileobj", full)
@@ -196,6 +196,9 @@ def test_wrong_name_is_noted_and_the_content_read(tmp_path):
         (zipped("", "content.xml", ["META-INF/manifest.xml"]), r"\(\.ods\); save"),
         (zipped(TEXT, others=["b"]), "of 2 files, 'table.csv' and 'b'; unpack it"),
         (zipped(zipped(TEXT)), "is an archive in an archive"),
+        (b'\xef\xbb\xbf[{"a": 1.5, "b": 2}]', "is JSON; save the table as CSV"),
+        (b'{"a": [1, 2]}', "is JSON; save the table as CSV"),
+        (b"\n<!DOCTYPE html><table>", "is a web page"),
     ],
     # Archives hold the time, which must not be part of a name.
     ids=itertools.count(),

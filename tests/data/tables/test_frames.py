@@ -9,7 +9,6 @@ import pytest
 from table_reading import check, cut, refused
 
 from ufselect.data import read_table, write_table
-from ufselect.data.tables import frames
 
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
@@ -54,18 +53,6 @@ def test_index_of_pandas_names_the_samples(tmp_path, frame):
 
     check(read_table(tmp_path / "named.parquet"), sample_names=list("xyz"))
     check(read_table(tmp_path / "numbered.parquet"), sample_names=list("789"))
-
-
-@pytest.mark.parametrize("ending", ["parquet", "feather"])
-def test_large_table_is_read_in_batches(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr("ufselect.data.tables.frames.BATCH_CELLS", 100)
-    random = np.random.default_rng(0)
-    frame = pd.DataFrame(random.standard_normal((77, 12))).add_prefix("g")
-    write(frame, tmp_path / f"a.{ending}")
-    table = read_table(tmp_path / f"a.{ending}")
-
-    np.testing.assert_array_equal(table.values, frame.to_numpy())
-    assert table.values.flags.c_contiguous
 
 
 def test_float32_and_decimal_numbers(tmp_path):
@@ -120,19 +107,6 @@ def test_types_are_kept_on_writing(tmp_path, frame, ending):
     assert written["kind"].tolist() == ["u", "v", "u"]
 
 
-@pytest.mark.parametrize("first", ["id", "a"])
-def test_rows_that_a_file_says_it_has_and_has_not_are_no_numbers(
-    tmp_path, monkeypatch, first
-):
-    columns = {first: ["p", "q", "r"] if first == "id" else [1.0, 2.0, 3.0]}
-    pd.DataFrame({**columns, "b": [4.0, 5.0, 6.0]}).to_parquet(tmp_path / "a.parquet")
-    whole = frames._Frame
-    monkeypatch.setattr(
-        frames, "_Frame", lambda schema, rows, batches: whole(schema, 9, batches)
-    )
-    refused("it has 3 rows, but declares 9", tmp_path / "a.parquet")
-
-
 def test_columns_of_one_name_and_files_without_numbers_are_refused(tmp_path):
     table = pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
     feather.write_feather(table, str(tmp_path / "a.feather"))
@@ -181,6 +155,48 @@ def test_sheet_is_chosen_by_name(tmp_path, frame):
     del book["Info"]
     book.save(path)
     assert "Sheet 'second' was read; --sheet reads 'third'." in read_table(path).notes
+
+
+def test_a_hidden_sheet_is_not_the_first(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(save(tmp_path / "a.xlsx", [["x"], [1], [2]]))
+    book.active.sheet_state = "hidden"
+    for row in (["a"], [3], [4]):
+        book.create_sheet("shown") if "shown" not in book.sheetnames else None
+        book["shown"].append(row)
+    book.save(tmp_path / "a.xlsx")
+
+    table = read_table(tmp_path / "a.xlsx")
+    check(table, [[3], [4]], feature_names=["a"])
+    assert "Sheet 'shown' was read; --sheet reads 'data'." in table.notes
+    check(read_table(tmp_path / "a.xlsx", sheet="data"), [[1], [2]])
+
+
+@pytest.mark.parametrize("rows", [[1, 2, 3], [2]], ids=["all", "one"])
+def test_formulas_without_results_are_refused(tmp_path, rows):
+    cells = [["a", "b"], *([i, "=1+1" if i in rows else 5.5] for i in (1, 2, 3))]
+    words = f"without results, the first in row {rows[0] + 1}, column 2; open and save"
+    refused(words, save(tmp_path / "a.xlsx", cells))
+
+
+def test_empty_text_is_the_result_of_a_formula(tmp_path):
+    cells = [["a", "b"], *([i, '=IF(1,"",2)' if i == 2 else 5.5] for i in (1, 2, 3))]
+    with (
+        zipfile.ZipFile(save(tmp_path / "a.xlsx", cells)) as source,
+        zipfile.ZipFile(tmp_path / "b.xlsx", "w") as target,
+    ):
+        for name in source.namelist():
+            content = source.read(name)
+            target.writestr(name, content.replace(b'r="B3"', b'r="B3" t="str"'))
+
+    check(read_table(tmp_path / "b.xlsx"), [[1, 5.5], [2, np.nan], [3, 5.5]])
+
+
+def test_text_in_a_sheet_is_no_proof_of_its_numbers(tmp_path):
+    rows = [["a", "b"], ["2,125", 1.5], ["7", 2.5]]
+    refused("'2,125' in line 2, which is 2.125", save(tmp_path / "a.xlsx", rows))
+    rows = [["a", "b"], ["2,125", "1.5"], [7, 2.5]]
+    check(read_table(save(tmp_path / "b.xlsx", rows)), [[2125, 1.5], [7, 2.5]])
 
 
 def test_what_is_around_the_table_is_left_out(tmp_path):

@@ -5,17 +5,15 @@ columns that are probably not features.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.layout import Layout, is_text
+from ufselect.data.tables.conventions import is_text
+from ufselect.data.tables.layout import Layout
 from ufselect.data.tables.table import (
-    INDEX,
-    LABELS,
     File,
     Origin,
     OtherColumn,
@@ -28,12 +26,10 @@ from ufselect.data.tables.table import (
     is_sparse,
     left_out,
     listed,
-    mostly_known,
     number_text,
     place_of,
     placed_names,
     unique_names,
-    without_features,
 )
 
 # A first column of one of these names holds sample names, even if it is numeric.
@@ -66,29 +62,8 @@ SAMPLE_NAME = re.compile(
     r"|tcga[-.].+",
     re.IGNORECASE,
 )
-NUMBERED = re.compile(r"(\D+)\d+\D?")
 # A table with this many times more named rows than columns may have to be transposed.
 TALL = 10
-LABEL_NAMES = {"class", "classes", "label", "labels", "target", "targets", "y"}
-LABEL_NAMES |= {"cluster", "clusters", "ground_truth", "outcome", "species"}
-LABEL_NAMES |= {"diagnosis", "class_label", "true_label", "gnd"}
-LABEL_NAMES |= {"cell_type", "celltype", "leiden", "louvain"}
-MAX_CLASSES = 100
-# Fewer rows can be in order at random.
-MIN_ROWS = 10
-COUNTER_NAME = re.compile(
-    r"(^|[ _.-])(?i:id|ids|index|idx|no|nr|number|num|row|rownum|serial|key)$"
-    r"|[a-z](Id|ID|Index|No|Nr|Number)$"
-)
-TIME_NAME = re.compile(
-    r"(^|[ _.-])(?i:time|times|timestamp|datetime|date|day|days|epoch|seconds|sec"
-    r"|minutes|hours|t)$|[a-z](Time|Date|Timestamp)$"
-)
-# Unix time from 1990 to 2100, in seconds, milliseconds and so on.
-EPOCH = (631_152_000, 4_102_444_800)
-UNITS_OF_TIME = (1, 10**3, 10**6, 10**9)
-# Days written as 20201231.
-DAYS = (19_000_101, 21_001_231)
 
 
 class Roles(NamedTuple):
@@ -141,8 +116,7 @@ class Columns(NamedTuple):
     """What the columns of a file are for.
 
     ``named`` says that the file names its columns, ``guessed`` that the index column
-    was detected, ``transposed`` that the rows of the file are features, ``in_doubt``
-    that this has to be checked against the number of rows.
+    was detected, ``transposed`` that the rows of the file are features.
     """
 
     names: list[str]
@@ -150,7 +124,6 @@ class Columns(NamedTuple):
     roles: Roles
     guessed: bool
     transposed: bool
-    in_doubt: bool
 
     @property
     def free(self) -> list[int]:
@@ -183,14 +156,15 @@ def columns_of(
     named, place = layout.names is not None, layout.index_place or 0
     names = layout.names or placed_names(layout.width)
     title = _title(names[place]) if named else None
-    transposed, in_doubt = request.transpose, False
+    transposed = request.transpose
     if transposed is None:
         others = {place, *layout.text_columns}
         columns = [each for j, each in enumerate(names) if j not in others]
-        unnamed = title == "" and request.id_column is None
-        transposed, in_doubt = orientation(
-            name, title, layout.first_cells, columns, unnamed
-        )
+        rows, unnamed = layout.first_cells, title == "" and request.id_column is None
+        transposed = len(columns) > 1 and features_in_rows(title, rows)
+        # As R and pandas write a matrix with its names.
+        if len(columns) > 1 and not transposed and unnamed and gene_like(rows):
+            raise which_way(name, rows, columns)
     # In a transposed table these are rows.
     asked = request
     if transposed:
@@ -213,31 +187,11 @@ def columns_of(
             "The names of its rows are those of features, so the table was transposed; "
             "--no-transpose leaves it as it is."
         )
-    return Columns(names, named, found, guessed, transposed, in_doubt)
+    return Columns(names, named, found, guessed, transposed)
 
 
 def _title(name: str) -> str:
     return "" if name.startswith(PANDAS_INDEX) else name
-
-
-def orientation(
-    name: str,
-    title: str | None,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    unnamed: bool,
-) -> tuple[bool, bool]:
-    """Tell whether rows are features, and whether to check the number of rows, too.
-
-    ``unnamed`` says that the column of names has no name, as from R and pandas.
-    """
-    if len(columns) < 2:
-        return False, False
-    if features_in_rows(title, rows) or not (unnamed and gene_like(rows)):
-        return features_in_rows(title, rows), False
-    if not sample_like(columns):
-        raise which_way(name, rows, columns)
-    return True, True
 
 
 def table_of_columns(
@@ -285,9 +239,6 @@ def table_of_columns(
         ],
     }
     if columns.transposed:
-        # Only names say that rows are features: check their number, too.
-        if columns.in_doubt and index and len(index) < TALL * len(features):
-            raise which_way(file.name, index, features)
         if request.transpose:
             notes.append("The table was transposed: its columns are samples.")
         drop = tuple(each for each in request.drop if each not in read.rows)
@@ -304,9 +255,9 @@ def table_of_columns(
             details=details | {"transposed": True},
             **known,
         )
-    if index is not None and request.transpose is None:
-        shown_names = features if columns.named else None
-        hint = transpose_hint(file.name, shown_names, index, _title(title or ""))
+    unnamed = columns.named and title is not None and _title(title) == ""
+    if index is not None and unnamed and request.transpose is None:
+        hint = transpose_hint(file.name, features, index)
         notes += [hint] if hint else []
     for role, asked in (("labels", found.labels), ("groups", found.groups)):
         known[role] = None if asked is None else read.text(asked)
@@ -408,33 +359,26 @@ def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
 
 
 def transpose_hint(
-    name: str, columns: Sequence[str] | None, rows: Sequence[str], title: str | None
+    name: str, columns: Sequence[str], rows: Sequence[str]
 ) -> str | None:
     """Return a hint if the columns may be samples; raise a question if they likely are.
 
-    They may be if they are few and numbered alike, or few while the rows have text
-    names in a column without a name, as in gene tables of R and pandas.
+    They may be if they are few while the rows have text names in a column without a
+    name, as in gene tables of R and pandas.
 
     Examples
     --------
-    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)], "")
+    >>> transpose_hint("a.csv", ["ann", "bob"], [f"TP{i}" for i in range(20)])
     'If the 20 named rows (TP0, TP1, ...) are features, transpose the table \
 (--transpose).'
     """
-    if columns is None or len(columns) < 2 or len(rows) < TALL * len(columns):
+    few = 2 <= len(columns) <= len(rows) / TALL
+    if not few or not all(map(is_text, rows)):
         return None
-    if title == "" and all(map(is_text, rows)):
-        if sample_like(columns) and not sample_like(rows):
-            raise which_way(name, rows, columns)
-        return (
-            f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
-            "transpose the table (--transpose)."
-        )
-    stems = {match[1] for match in map(NUMBERED.fullmatch, columns) if match}
-    if len(stems) != 1 or not all(map(NUMBERED.fullmatch, columns)):
-        return None
+    if sample_like(columns) and not sample_like(rows):
+        raise which_way(name, rows, columns)
     return (
-        f"The columns ({columns[0]}, {columns[1]}, ...) may be samples: if they are, "
+        f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
         "transpose the table (--transpose)."
     )
 
@@ -503,105 +447,3 @@ def by_place(request: Request) -> Request:
     }
     drop, use = (tuple(map(spelled, each)) for each in (request.drop, request.use))
     return request._replace(drop=drop, use=use, **named)
-
-
-def without_suspects(table: Table) -> Table:
-    """Leave out columns that are probably not features, except those to ``use``."""
-    transposed = bool(table.origin.details.get("transposed"))
-    names, values = table.names(), table.values
-    # y is also a gene (yellow, of the fruit fly) and, beside x, a coordinate.
-    no_label = transposed or _among(names, {"x"}).any()
-    label_names = LABEL_NAMES - {"y"} if no_label else LABEL_NAMES
-    labels = _among(names, label_names)
-    for place in np.flatnonzero(labels):
-        labels[place] = few_values(values[:, place])
-    wanted = np.isin(names, table.origin.use)
-    labels &= ~wanted
-    suspected = label_columns(table, label_names)
-    counters = np.zeros(len(names), dtype=bool)
-    if not transposed and len(values) >= MIN_ROWS:
-        # The first rows rule out nearly all columns.
-        steps = np.diff(values[:MIN_ROWS], axis=0)
-        in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
-        called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
-        likely = (in_order & (steps != 0).any(axis=0)) | called
-        for place in np.flatnonzero(likely & ~wanted):
-            counters[place] = is_index_like(values[:, place], str(names[place]))
-    for unwanted, why in ((labels, LABELS), (counters & ~labels, INDEX)):
-        unwanted = unwanted[np.isin(names, table.names())]
-        if unwanted.any() and not unwanted.all():
-            table = without_features(table, unwanted, why)
-    suspected += [each.name for each in table.others if each.role == "label"]
-    known = mostly_known(table)
-    table = known if known.shape[1] else table
-    return replace(table, suspected_labels=tuple(suspected))
-
-
-def label_columns(table: Table, label_names: Collection[str]) -> list[str]:
-    """Return columns of text that seem to hold labels."""
-    return [
-        each.name
-        for each in table.others
-        if each.name.lower() in label_names and few_values(each.cells)
-    ]
-
-
-def _among(names: NDArray[np.str_], words: set[str]) -> NDArray[np.bool_]:
-    return np.isin(np.char.lower(names), list(words))
-
-
-def few_values(cells: NDArray[Any]) -> bool:
-    """Tell whether cells could be classes: on average, two samples share a value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> few_values(np.arange(20) % 3), few_values(np.arange(20.0))
-    (True, False)
-    """
-    if cells.dtype.kind == "f":
-        cells = cells[~np.isnan(cells)]
-    n_distinct = len(set(cells.tolist()))
-    return n_distinct <= min(MAX_CLASSES, max(2, len(cells) // 2))
-
-
-def is_index_like(values: NDArray[Any], name: str) -> bool:
-    """Tell whether a column counts or dates the samples.
-
-    It does if it rises or falls by one; if it has a name like id and distinct whole
-    numbers; if it has a name like time and equal steps; or if it holds, in order, whole
-    numbers in the range of Unix time or dates written as 20201231.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> running = np.arange(1.0, 21.0)
-    >>> is_index_like(running, "a"), is_index_like(running**2, "a")
-    (True, False)
-    >>> is_index_like(1.6e9 + 60 * running, "a"), is_index_like(running / 4, "time")
-    (True, True)
-    """
-    if len(values) < MIN_ROWS or not np.isfinite(values).all():
-        return False
-    values = values.astype(np.float64)
-    steps = np.diff(values)
-    if np.abs(steps[0]) == 1 and (steps == steps[0]).all():
-        return True
-    whole = bool((values == np.floor(values)).all())
-    distinct = len(np.unique(values)) == len(values)
-    if whole and distinct and COUNTER_NAME.search(name):
-        return True
-    in_order = bool((steps >= 0).all() or (steps <= 0).all()) and steps.any()
-    if not in_order:
-        return False
-    if TIME_NAME.search(name) and np.allclose(steps, steps.mean(), rtol=1e-3, atol=0):
-        return True
-    first, last = values.min(), values.max()
-    unix = any(EPOCH[0] * u <= first and last <= EPOCH[1] * u for u in UNITS_OF_TIME)
-    months, days = values // 100 % 100, values % 100
-    written = (
-        (DAYS[0] <= first and last <= DAYS[1])
-        and ((months >= 1) & (months <= 12)).all()
-        and ((days >= 1) & (days <= 31)).all()
-    )
-    return whole and bool(unix or written)

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -106,6 +107,10 @@ REFUSED = {
     **dict.fromkeys([b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"], PICKLE),
     **dict.fromkeys([b"RDX2\n", b"RDX3\n", b"RDA3\n", b"X\n\0\0"], R_OBJECT),
     b"\x89PNG": "is a picture; give the table it was made from",
+}
+REFUSED_TEXT = {
+    rb"[\[{]\s*[\[{\"]": "is JSON; save the table as CSV",
+    rb"<(!doctype|html|\?xml|table)": "is a web page or XML; save the table as CSV",
 }
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
@@ -359,6 +364,10 @@ def detect(file: File) -> tuple[str, list[str]]:
         raise TableError(f"{file.name} is empty; export the table again")
     for magic, reason in REFUSED.items():
         if start.startswith(magic):
+            raise TableError(f"{file.name} {reason}")
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    for pattern, reason in REFUSED_TEXT.items():
+        if re.match(pattern, text, re.IGNORECASE):
             raise TableError(f"{file.name} {reason}")
     promised = format_by_name(file.path)
     found = next((k for k, each in FORMATS.items() if start.startswith(each.magic)), "")

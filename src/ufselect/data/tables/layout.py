@@ -1,30 +1,29 @@
 """The layout of a text table: delimiter, decimal sign, header, missing values."""
 
 import csv
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from ufselect.data.tables.table import Request, TableError, unique_names
-
-# In lower case: how pandas, R, MATLAB, Excel and SQL write a missing value.
-MISSING = frozenset(
-    ["", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "#value!", "nil"]
+from ufselect.data.tables.conventions import (
+    MISSING,
+    TRUTH,
+    decimal_signs,
+    is_text,
+    missing_words,
+    number,
+    undecorated,
 )
-TRUTH = {"true": 1.0, "false": 0.0}
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-THOUSANDS_AND_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")
-# A currency sign before or after the number, or a percent sign after it.
-SIGNED = re.compile(r"(?:[$€£¥]\s*)?([+-]?[\d.,]*\d)(?:\s*[%$€£¥])?")
+from ufselect.data.tables.table import Remedy, Request, TableError, unique_names
+
 # Spreadsheets take these for the start of a formula, also in full width.
 FORMULA = re.compile(
     r"\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
     r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]|[\t\r\n]"
 )
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 # Of those that fit equally well the first is taken: x;1,5 has a semicolon.
 CANDIDATES: tuple[str | None, ...] = (";", "\t", "|", ",", None)
 DELIMITER_TITLES = {
@@ -33,6 +32,13 @@ DELIMITER_TITLES = {
     ";": "semicolons",
     "|": "vertical bars",
     None: "white space",
+}
+# What --delimiter takes besides the sign itself.
+DELIMITER_NAMES: dict[str, str | None] = {
+    "tab": "\t",
+    "\\t": "\t",
+    "space": None,
+    " ": None,
 }
 # Lines about the table, not of the table, in series matrix files of GEO.
 SERIES_MARK = ("!Series_", "!Sample_", "!series_matrix_table_")
@@ -44,59 +50,6 @@ MAX_TITLE_ROWS = 20
 # Fewer numbers may be in order at random; one in 40,320 rows of eight is.
 MIN_NUMBERS_IN_ORDER = 8
 MIN_COUNTED_CELLS = 4
-
-
-def number(cell: str, missing: Collection[str] = MISSING) -> float | None:
-    """Return a cell as a number: NaN if it is missing, None if it is text.
-
-    Examples
-    --------
-    >>> number("1e3"), number("NA"), number("high"), number("1_000"), number("FALSE")
-    (1000.0, nan, None, None, 0.0)
-    """
-    try:
-        # Python reads 1_000 as a thousand; in a table it is more likely a name.
-        value = float(cell) if "_" not in cell else None
-    except ValueError:
-        lower = cell.strip().lower()
-        return math.nan if lower in missing else TRUTH.get(lower)
-    # The caller may have named -99 as missing.
-    return math.nan if missing is not MISSING and cell.strip() in missing else value
-
-
-def decorated_number(text: str) -> float | None:
-    """Read a number with thousands separators, a percent or a currency sign.
-
-    Examples
-    --------
-    >>> decorated_number("1,065"), decorated_number("1.065,5"), decorated_number("$127")
-    (1065.0, 1065.5, 127.0)
-    >>> decorated_number("13.2 %"), decorated_number("1,06"), decorated_number("a1")
-    (13.2, None, None)
-    """
-    found = SIGNED.fullmatch(text.strip())
-    if found is None:
-        return None
-    digits = found[1]
-    if THOUSANDS.fullmatch(digits):
-        digits = digits.replace(",", "")
-    elif THOUSANDS_AND_DECIMAL_COMMA.fullmatch(digits):
-        digits = digits.replace(".", "").replace(",", ".")
-    try:
-        return float(digits)
-    except ValueError:
-        return None
-
-
-def is_text(cell: str, missing: Collection[str] = MISSING) -> bool:
-    """Tell whether a cell is neither a number, decorated or not, nor missing."""
-    return number(cell, missing) is None and decorated_number(cell) is None
-
-
-def is_missing(cell: str) -> bool:
-    """Tell whether a cell is missing."""
-    value = number(cell)
-    return value is not None and math.isnan(value)
 
 
 def looks_like_formula(text: str) -> bool:
@@ -116,7 +69,7 @@ def escaped(text: str) -> str:
     >>> escaped("=cmd()"), escaped("-1.5"), escaped("-1,5"), escaped("TP53")
     ("'=cmd()", '-1.5', '-1,5', 'TP53')
     """
-    runs = looks_like_formula(text) and number(with_point(text)) is None
+    runs = looks_like_formula(text) and is_text(text)
     return f"'{text}" if runs else text
 
 
@@ -137,22 +90,25 @@ class Dialect(NamedTuple):
     delimiter: str | None
     decimal: str = "."
 
-    @property
-    def may_have_commas(self) -> bool:
-        """Whether some numbers may have decimal commas, as with semicolons."""
-        return self.decimal == "," or self.delimiter == ";"
+    def spaced(self, text: str) -> str:
+        """Return text with one blank between cells, where white space delimits them."""
+        if self.delimiter is not None:
+            return text
+        return re.sub("[ \t]*\n[ \t]*|[ \t]+", _one_space, text).lstrip(" \t")
 
     def rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Split lines into cells; a quoted cell may have line breaks."""
-        if self.delimiter is None:
-            lines = (" ".join(line.split()) for line in lines)
-        return csv.reader(lines, delimiter=self.delimiter or " ")
+        return csv.reader(map(self.spaced, lines), delimiter=self.delimiter or " ")
 
-    def is_blank(self, line: str) -> bool:
-        """Tell whether a line has no value of the table."""
-        if line.startswith(SERIES_MARK):
-            return True
-        return not line.strip(f" \t\r\n{self.delimiter or ''}")
+    def blank_lines(self) -> re.Pattern[str]:
+        """Return the pattern of lines without any value of the table."""
+        about = "|".join(SERIES_MARK)
+        sign = re.escape(self.delimiter or " ")
+        return re.compile(rf'^(?:(?:[ \t{sign}]|"")*$|{about})', re.MULTILINE)
+
+
+def _one_space(found: re.Match[str]) -> str:
+    return "\n" if "\n" in found[0] else " "
 
 
 class Layout(NamedTuple):
@@ -160,25 +116,20 @@ class Layout(NamedTuple):
 
     ``names`` is None without a header; an empty first name marks an index column.
     ``skipped`` lines come before the data. ``first_cells`` are the first cells of the
-    column that may name the rows: the first one, or the one at ``index_place``. Numbers
-    may have decimal ``commas``, and names may be ``escaped`` for spreadsheets.
+    column that may name the rows: the first one, or the one at ``index_place``.
+    ``text_columns`` hold mostly text. In the rows that were sampled, ``uneven`` columns
+    have a cell that is no plain number, ``proven`` ones a cell that only this decimal
+    sign makes a number.
     """
 
     names: list[str] | None
     width: int
     text_columns: frozenset[int]
-    first_cells: list[str]
+    first_cells: Sequence[str]
     skipped: int = 0
-    commas: bool = False
-    escaped: bool = False
+    uneven: frozenset[int] = frozenset()
+    proven: frozenset[int] = frozenset()
     index_place: int | None = None
-
-
-def with_point(cell: str) -> str:
-    """Replace a decimal comma by a point; leave text as it is."""
-    if "," in cell and DECIMAL_COMMA.fullmatch(cell.strip()):
-        return cell.replace(",", ".")
-    return cell
 
 
 def text_layout(
@@ -186,8 +137,10 @@ def text_layout(
 ) -> tuple[Dialect, Layout]:
     """Find the delimiter and the layout of a text table from its first lines."""
     length, comment, candidates = _preamble(lines, request.skip_rows)
+    if request.delimiter is not None:
+        candidates = (DELIMITER_NAMES.get(request.delimiter, request.delimiter),)
     body = _sampled(lines[length:])
-    dialect = _dialect(body, candidates)
+    dialect = Dialect(_delimiter(body, candidates, name))
     # The line in which each row begins, without blank rows.
     places, rows, line = [], [], length
     for row in dialect.rows(body):
@@ -198,17 +151,35 @@ def text_layout(
     if not rows:
         raise TableError(f"{name} has no data; export the table again")
     named = None if comment is None else next(dialect.rows([comment]), [])
-    layout = table_layout(
-        *(rows, places, named, request, name, notes),
-        commas=dialect.may_have_commas,
-        escaped=True,
-    )
+    layout, rows = table_layout(rows, places, named, request, name, notes)
+    if layout.width == 2 and dialect.delimiter == "," and request.delimiter is None:
+        _check_single_name(rows, layout, name)
+    dialect, layout = _with_decimal(dialect, layout, rows, request)
     header = "a header" if layout.names is not None else "no header"
     decimal = ", decimal commas" if dialect.decimal == "," else ""
     comments = ", comments before it" if comment is not None else ""
     title = DELIMITER_TITLES.get(dialect.delimiter, repr(dialect.delimiter))
     notes.insert(0, f"Text with {title}{decimal}, {header}{comments}.")
     return dialect, layout
+
+
+def _check_single_name(rows: list[list[str]], layout: Layout, name: str) -> None:
+    """Refuse lines such as 1,5 below a single name: a number, or a name and a number.
+
+    R leaves out the name of the row names.
+    """
+    cells = [cell for row in rows for cell in row]
+    unnamed = layout.names is not None and layout.names[0] == ""
+    if unnamed and cells and all(map(str.isdigit, cells)):
+        raise TableError(
+            f"{name} has one name above lines such as {','.join(rows[0])}, where the "
+            "comma may be a decimal sign or a delimiter; say which (--delimiter ';' or "
+            "--delimiter ,)",
+            [
+                Remedy("The comma is a decimal sign", ("--delimiter=;",)),
+                Remedy("The comma is a delimiter", ("--delimiter=,",)),
+            ],
+        )
 
 
 def _preamble(
@@ -219,7 +190,7 @@ def _preamble(
     for line in lines[skip_rows:]:
         if line.startswith("sep=") and len(line.strip("\n")) == 5:
             candidates = (line[4],)
-        elif line.startswith("#"):
+        elif line.startswith("#") and not line.startswith("#N/A"):
             comment = line.lstrip("# ")
         elif line.strip() and not line.startswith(SERIES_MARK):
             break
@@ -241,21 +212,34 @@ def _sampled(lines: Sequence[str]) -> list[str]:
     return sample
 
 
-def _dialect(lines: Sequence[str], candidates: Sequence[str | None]) -> Dialect:
+def _delimiter(
+    lines: Sequence[str], candidates: Sequence[str | None], name: str
+) -> str | None:
     """Choose the delimiter that gives rows of equal length and mostly numbers."""
     some = [line for line in lines if line.strip()][:20]
     fits = {candidate: _fitness(some, candidate) for candidate in candidates}
+    if fits.get("\t", UNFIT)[0] == 2 and None in fits:
+        fits[None] = UNFIT  # cells between tabs may have blanks
     best = max(candidates, key=lambda candidate: fits[candidate])
-    if fits[best] == UNFIT:
-        best = "," if "," in candidates else best
-    return Dialect(best, "," if _has_decimal_comma(lines, best) else ".")
+    equal = best == "," and UNFIT != fits[","] == fits.get(None)
+    if equal and not any(", " in line for line in some):
+        raise TableError(
+            f"{name} has lines such as {some[0].strip()[:40]!r}, where commas may be "
+            "delimiters or decimal signs; say which (--delimiter , or --delimiter "
+            "space)",
+            [
+                Remedy("The commas are delimiters", ("--delimiter=,",)),
+                Remedy("The commas are decimal signs", ("--delimiter=space",)),
+            ],
+        )
+    return "," if fits[best] == UNFIT and "," in candidates else best
 
 
 # How well a delimiter fits, the most important criterion first: the header has as many
-# names as the rows have cells, there are decimal commas, the share of regular rows and
-# numbers, the number of columns.
-Fitness = tuple[bool, bool, float, int]
-UNFIT: Fitness = (False, False, 0.0, 0)
+# names as the rows have cells (2 if that is the same in all rows), there are decimal
+# commas, the share of regular rows and numbers, the number of columns.
+Fitness = tuple[int, bool, float, int]
+UNFIT: Fitness = (0, False, 0.0, 0)
 
 
 def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
@@ -270,31 +254,63 @@ def _fitness(lines: Sequence[str], delimiter: str | None) -> Fitness:
     width, votes = Counter(length for length, _ in below).most_common(1)[0]
     if width < 2:
         return UNFIT
-    cells = [cell.strip() for _, row in below for cell in row]
-    n_commas = sum(bool(DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
-    n_numbers = sum(number(cell) is not None for cell in cells)
-    if delimiter != ",":
-        n_numbers += n_commas
+    cells = [cell for _, row in below for cell in row]
+    n_commas = sum(bool(DECIMAL_COMMA.fullmatch(cell.strip())) for cell in cells)
+    n_numbers = sum(not is_text(cell) for cell in cells)
+    # The empty name of an index, above white space, is not seen.
+    n_names = rows[0][0] + (delimiter is None and lines[0].startswith(" "))
+    exact, regular = n_names == width, votes == len(below)
     return (
-        rows[0][0] == width,
+        # R leaves out the name of the row names.
+        exact + (exact and regular) + (1 < n_names == width - 1),
         # With white space, sample 1,5 may be a name and a number.
-        n_commas > 0 and votes == len(below) and delimiter in (";", "\t", "|"),
+        n_commas > 0 and regular and delimiter in (";", "\t", "|"),
         votes / len(below) * n_numbers / len(cells),
         width,
     )
 
 
-def _has_decimal_comma(lines: Sequence[str], delimiter: str | None) -> bool:
-    """Tell whether commas are decimal signs; 1,234 alone may also be a thousand."""
-    if delimiter == ",":
-        return False
-    commas = (
-        cell
-        for row in Dialect(delimiter).rows(line for line in lines if "," in line)
-        for cell in map(str.strip, row)
-        if DECIMAL_COMMA.fullmatch(cell)
+def _with_decimal(
+    dialect: Dialect, layout: Layout, rows: Sequence[list[str]], request: Request
+) -> tuple[Dialect, Layout]:
+    """Find the decimal sign, and the columns that have only plain numbers with it."""
+    missing = missing_words(request.na_values)
+    signs: dict[int, set[str]] = {}
+    columns = [
+        [cell for cell in map(str.strip, cells) if cell.lower() not in missing]
+        for cells in zip(*rows, strict=True)
+    ]
+    for place, cells in enumerate(columns):
+        if any("." in cell or "," in cell for cell in cells):
+            signs[place] = decimal_signs([undecorated(cell)[1] for cell in cells])
+    decimal = request.decimal_sign()
+    if decimal is None:
+        decimal = (
+            "," if {","} in signs.values() and {"."} not in signs.values() else "."
+        )
+    uneven = frozenset(
+        place
+        for place, cells in enumerate(columns)
+        if any(plain_number(cell, decimal, missing) is None for cell in cells)
     )
-    return any(delimiter == ";" or not THOUSANDS.fullmatch(cell) for cell in commas)
+    proven = {place for place, each in signs.items() if each == {decimal}}
+    layout = layout._replace(uneven=uneven, proven=frozenset(proven - uneven))
+    return dialect._replace(decimal=decimal), layout
+
+
+def plain_number(
+    cell: str, decimal: str, missing: Collection[str] = MISSING
+) -> float | None:
+    """Return a cell that Python or Arrow read with this decimal sign, else None.
+
+    Examples
+    --------
+    >>> plain_number("1,5", ","), plain_number("1.5", ","), plain_number("TRUE", ".")
+    (1.5, None, None)
+    """
+    if decimal == ",":
+        cell = cell.replace(".", "_").replace(",", ".")
+    return None if cell.strip().lower() in TRUTH else number(cell, missing)
 
 
 def table_layout(
@@ -304,14 +320,11 @@ def table_layout(
     request: Request,
     name: str,
     notes: list[str],
-    *,
-    commas: bool = False,
-    escaped: bool = False,
-) -> Layout:
-    """Return the layout of rows of cells, which begin in the lines at ``places``."""
-    titles = rows
-    if commas:  # names stay as they are
-        rows = [list(map(with_point, row)) for row in rows]
+) -> tuple[Layout, list[list[str]]]:
+    """Return the layout of rows of cells, and the rows of data among them.
+
+    The rows begin in the lines at ``places``.
+    """
     n_titles = 0 if request.skip_rows else _title_rows(rows)
     if n_titles:
         shown = next(cell for cell in rows[0] if cell.strip())
@@ -319,11 +332,10 @@ def table_layout(
             f"{n_titles} row{'s' * (n_titles > 1)} above the header ({shown[:40]!r}) "
             f"{'were' if n_titles > 1 else 'was'} left out."
         )
-        rows, titles, places = rows[n_titles:], titles[n_titles:], places[n_titles:]
+        rows, places = rows[n_titles:], places[n_titles:]
     header = _header_of(rows, comment, request.header)
     skipped = places[0]
     if header is not None and header is not comment:
-        header = titles[0]
         skipped += 1 + "".join(header).count("\n")
         rows = rows[1:]
     if not rows:
@@ -335,28 +347,20 @@ def table_layout(
         header = [*header, ""] if ends_empty else ["", *header]
     names = None
     if header is not None:
-        clean = unescaped if escaped else str
-        found = [clean(cell.strip()) for cell in header]
+        found = [unescaped(cell.strip()) for cell in header]
         filled = [each or f"column_{j + 1}" for j, each in enumerate(found)]
         names = unique_names(filled, notes)
         names[0] = names[0] if found[0] else ""
         width = len(names)
     complete = [row for row in rows if len(row) == width]
-    missing = missing_words(request)
+    missing = missing_words(request.na_values)
     text_columns = frozenset(
         place
         for place, cells in enumerate(zip(*complete, strict=True))
         if 2 * sum(is_text(cell, missing) for cell in cells) > len(cells)
     )
     first_cells = [row[0] for row in complete]
-    return Layout(names, width, text_columns, first_cells, skipped, commas, escaped)
-
-
-def missing_words(request: Request) -> Collection[str]:
-    """Return the words for a missing value, in lower case."""
-    if not request.na_values:
-        return MISSING
-    return MISSING | {each.strip().lower() for each in request.na_values}
+    return Layout(names, width, text_columns, first_cells, skipped), complete
 
 
 def _title_rows(rows: Sequence[list[str]]) -> int:
@@ -401,8 +405,14 @@ def _header_of(
 
 
 def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:
-    # A name may look like a decorated number, as 95% does.
-    texts = [j for j, cell in enumerate(first) if number(cell) is None]
+    rows = [row for row in below[:MIN_SAMPLED_ROWS] if len(row) == len(first)]
+    # A name may look like a number, as 95% does, unless the cells below do so, too.
+    texts = [
+        j
+        for j, cell in enumerate(first)
+        if is_text(cell)
+        or undecorated(cell)[0] not in ("", *(undecorated(row[j])[0] for row in rows))
+    ]
     if not below:
         return len(texts) == len(first)
     width = Counter(map(len, below)).most_common(1)[0][0]
@@ -414,21 +424,21 @@ def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:
     numeric = [j for j in range(len(first)) if _is_numeric([row[j] for row in below])]
     if not numeric or set(texts) & set(numeric):
         return True
-    unnamed = first[0].strip() == "" and not any(is_missing(row[0]) for row in below)
+    unnamed = first[0].strip() == "" and not any(_is_missing(row[0]) for row in below)
     return unnamed or _counts(first, below, numeric)
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
     """Tell whether at least half of the cells are numbers, and not all are missing."""
     n_texts = sum(map(is_text, cells))
-    return 2 * n_texts <= len(cells) and not all(map(is_missing, cells))
+    return 2 * n_texts <= len(cells) and not all(map(_is_missing, cells))
 
 
 def _counts(
     first: list[str], below: Sequence[list[str]], numeric: Sequence[int]
 ) -> bool:
     """Tell whether the first row, unlike the others, is in increasing order."""
-    values = [number(first[j]) for j in numeric]
+    values = [_value(first[j]) for j in numeric]
     counted = any(
         values == [float(start + step) for step in range(len(values))]
         for start in (0, 1)
@@ -436,8 +446,17 @@ def _counts(
     if len(values) < (MIN_COUNTED_CELLS if counted else MIN_NUMBERS_IN_ORDER):
         return False
     return _in_order(values) and not any(
-        _in_order([number(row[j]) for j in numeric]) for row in below
+        _in_order([_value(row[j]) for j in numeric]) for row in below
     )
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.strip().lower() in MISSING
+
+
+def _value(cell: str) -> float | None:
+    """Return a number with a decimal point or comma, as in names of wavelengths."""
+    return number(cell.replace(",", "."))
 
 
 def _in_order(values: Sequence[float | None]) -> bool:

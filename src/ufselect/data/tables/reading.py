@@ -6,12 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ufselect.data.tables.columns import (
-    LABEL_NAMES,
-    by_place,
-    label_columns,
-    without_suspects,
-)
+from ufselect.data.tables.columns import by_place
 from ufselect.data.tables.detection import (
     FORMATS,
     MAX_EXPANSION_RATIO,
@@ -33,6 +28,11 @@ from ufselect.data.tables.isolation import (
     damaged,
     isolated,
     memory_errors,
+)
+from ufselect.data.tables.suspects import (
+    LABEL_NAMES,
+    label_columns,
+    without_suspects,
 )
 from ufselect.data.tables.table import (
     File,
@@ -74,6 +74,9 @@ def read_table(
     skip_rows: int = 0,
     use: Sequence[str] = (),
     groups: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     allow_large: bool = False,
     name: str | None = None,
     isolate: bool = False,
@@ -125,6 +128,17 @@ def read_table(
     groups : str, optional
         Column that says which samples belong together, such as those of one patient.
         It is not a feature. Name it as you name ``labels``.
+    delimiter : str, optional
+        Sign between the cells of text; ``tab`` and ``space`` are understood. By default
+        it is detected.
+    decimal : {".", ","}, optional
+        Decimal sign of numbers in text that are read differently with another sign,
+        such as ``1,853``. By default other numbers of the table decide, and such a
+        column is refused if none does. A column whose own cells leave no doubt is read
+        as it is written.
+    thousands : {",", ".", " ", "'"}, optional
+        Thousands sign of such numbers. A comma implies decimal points, a point decimal
+        commas.
     allow_large : bool
         Whether a file may expand to more than half of the free memory, or to more than
         100 times its size. Otherwise it is refused before it does.
@@ -166,9 +180,17 @@ def read_table(
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
         raise ValueError(f"dtype is {kind}; choose float64 or float32")
+    if decimal not in (None, ".", ",") or thousands not in (None, *",. '"):
+        raise ValueError(
+            f"decimal={decimal!r} and thousands={thousands!r}: the decimal sign is a "
+            "point or a comma, the thousands sign ',', '.', a blank or an apostrophe"
+        )
+    if decimal is not None and decimal == thousands:
+        raise ValueError(f"decimal and thousands are both {decimal!r}; choose one")
     request = Request(
         *(labels, id_column, several(drop), transpose, variable, sheet, header, kind),
         *(several(na_values), skip_rows, several(use), groups),
+        *(delimiter, decimal, thousands),
     )
     path, name, holder = located(source, name, allow_large)
     file = File(path, compression_of(path, name), name, allow_large)

@@ -75,6 +75,13 @@ class Request(NamedTuple):
     skip_rows: int = 0
     use: tuple[str, ...] = ()
     groups: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+    def decimal_sign(self) -> str | None:
+        """Return the decimal sign, which a point or comma for thousands settles."""
+        return self.decimal or {",": ".", ".": ","}.get(self.thousands or "")
 
 
 class File(NamedTuple):

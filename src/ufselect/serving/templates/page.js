@@ -10,7 +10,7 @@ const FEW_COLUMNS = 30; // are all listed
 const ROLES = { feature: "use", label: "labels", "sample names": "id", group: "groups",
   "left out": "drop" };
 // Choices after which the table has other columns, which have no roles yet.
-const LAYOUT = ["sheet", "variable", "transpose", "header", "skip_rows"];
+const LAYOUT = ["sheet", "variable", "transpose", "header", "skip_rows", "delimiter"];
 const COMPARED = ["AutoSelect", "SCFS", "LaplacianScore", "MCFS"];
 const TITLES = { "ranking.csv": "Ranking of all features", "report.html": "Report",
   "clusters.csv": "Cluster of each sample" };

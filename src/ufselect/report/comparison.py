@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,18 +17,23 @@ from ufselect.evaluation.checks import checked_table
 from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
 from ufselect.evaluation.significance import MAX_SAMPLES
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.plotting.axes import (
-    COLOURS,
-    FULL_WIDTH,
-    GREY,
-    as_plot,
-    drawing,
-    panels,
-    printable,
-)
+from ufselect.plotting.axes import printable
+from ufselect.plotting.bars import values_beside_random
 from ufselect.plotting.maps import agreement_maps
-from ufselect.report.rendering import Picture, TextTable, render, text_table
-from ufselect.report.selection_subject import MAX_PRODUCTS
+from ufselect.report.decision import listed
+from ufselect.report.parts import MAX_PRODUCTS
+from ufselect.report.rendering import (
+    Block,
+    Bullets,
+    Lead,
+    Paragraph,
+    Picture,
+    Preformatted,
+    TextTable,
+    html_page,
+    section,
+    text_table,
+)
 from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.solvers.rankings import rank_agreement, ranks_of, top_overlap
 from ufselect.tuning.side_by_side import Ranked
@@ -53,7 +58,14 @@ DECIDING = {
     "neighbourhood_preservation": ("neighbourhood preservation", 1),
     "explained_variance": ("explained variance", 1),
 }
-# What is drawn, and in which panels.
+# What is drawn, in two figures.
+SECTIONS = {
+    "measures": ("Measures", "What was measured"),
+    "features": ("Features", "Who chose which features"),
+    "agreement": ("Agreement", "Do the methods agree?"),
+    "table": ("Your table", "Your table"),
+    "repeat": ("How it was done", "How it was done"),
+}
 LABEL_FREE = ("neighbourhood_preservation", "explained_variance", "low_redundancy")
 WITH_LABELS = ("accuracy", "mutual_information")
 
@@ -151,57 +163,46 @@ class Comparison:
         command : str
             What to type to repeat it.
         """
-        header, cells = self.cells()
-        measures = TextTable(header, cells, interactive=True, name="comparison")
-        return render(
-            "compare.html.j2",
-            title=title,
-            compared=self,
-            figures=[*filter(None, map(self._figure, (WITH_LABELS, LABEL_FREE)))],
-            measures=measures,
-            features=self._features(feature_names),
-            pairs=self._pairs(),
-            remarks={row["method"]: row.get("remarks") for row in self.rows},
-            n_features=len(feature_names),
-            reading=reading,
-            explanation=explanation,
-            command=command,
-            version=__version__,
-            today=date.today().isoformat(),
-        )
+        leads = self.winner or "No method"
+        headline = f"{leads} leads by more than noise."
+        level: Literal["use", "care"] = "use" if self.winner else "care"
+        notes = [
+            Paragraph(f"Note: {row['method']}: {sentence}")
+            for row in self.rows
+            for sentence in row.get("remarks") or ()
+        ]
+        figures = [*filter(None, map(self._figure, (WITH_LABELS, LABEL_FREE)))]
+        measures = TextTable(*self.cells(), interactive=True, name="comparison")
+        more = [Preformatted(command)] if command else []
+        made = {"version": __version__, "today": date.today().isoformat()}
+        blocks: dict[str, Sequence[Block]] = {
+            "measures": [*figures, measures, Paragraph(explanation), *notes],
+            "features": [self._features(feature_names)],
+            "agreement": self._pairs(),
+            "table": [Bullets(reading or ["Nothing was left out or changed."])],
+            "repeat": more,
+        }
+        given = {"compared": self, "n_features": len(feature_names), **made}
+        sections = [
+            section("compare.words.j2", name, title, blocks[name], link=link, **given)
+            for name, (link, title) in SECTIONS.items()
+            if blocks[name]
+        ]
+        return html_page(title, sections, Lead(level, headline, [self.conclusion], []))
+
+    def _pairs(self) -> list[Picture]:
+        """Draw how far each pair of methods agrees."""
+        maps = {"features in common": self.overlap, "ranking": self.rank_agreement}
+        return [Picture(agreement_maps(self.names, maps).svg)] * (len(self.names) > 1)
 
     def _figure(self, keys: Sequence[str]) -> Picture | None:
         """Draw what was measured of each method, over the range of random features."""
         frame = self.frame.drop(index=CHANCE, errors="ignore").filter(items=keys)
         if frame.empty:
             return None
-        frame.index = frame.index.map(printable)
-        titles = [COLUMNS[key][0].removesuffix(" %") for key in frame]
-        with drawing():
-            width, height = FULL_WIDTH / len(titles), 0.3 * len(frame) + 0.8
-            figure, every_axes = panels(len(titles), width=width, height=height)
-            for axes, key, title in zip(every_axes, frame, titles, strict=True):
-                if key in self.draws:
-                    low, high = min(self.draws[key]), max(self.draws[key])
-                    axes.axvspan(low, high, color=GREY, alpha=0.3, linewidth=0)
-                axes.plot(frame[key], range(len(frame)), "o", color=COLOURS[0])
-                labels = frame.index if axes is every_axes[0] else [""] * len(frame)
-                axes.set_yticks(range(len(frame)), labels)
-                axes.set(xlabel=title)
-                axes.invert_yaxis()
-                axes.grid(axis="both")
-            words = (
-                f"{' and '.join(titles)} of {', '.join(frame.index)}; the grey band is "
-                "random features"
-            )
-            svg = as_plot(figure, words).svg
-        return Picture(svg, data=frame.reset_index(), name="-".join(frame))
-
-    def _pairs(self) -> Picture | None:
-        """Draw how far each pair of methods agrees."""
-        maps = {"features in common": self.overlap, "ranking": self.rank_agreement}
-        many = len(self.names) > 1
-        return Picture(agreement_maps(self.names, maps).svg) if many else None
+        titles = {key: COLUMNS[key][0].removesuffix(" %") for key in frame}
+        plot = values_beside_random(frame, self.draws, titles)
+        return Picture(plot.svg, data=frame.reset_index(), name="-".join(frame))
 
     def _features(self, feature_names: Sequence[str]) -> TextTable:
         """Return who chose which feature, and at which rank."""
@@ -212,19 +213,20 @@ class Comparison:
             }
         )
         counts = ranks.count(axis=1)
+        shown = ranks.map(lambda rank: "-" if np.isnan(rank) else f"{rank:.0f}")
         rows = [
-            [
-                printable(feature_names[place]),
-                str(counts[place]),
-                *(
-                    "-" if np.isnan(rank) else f"{rank:.0f}"
-                    for rank in ranks.loc[place]
-                ),
-            ]
+            [printable(feature_names[place]), str(counts[place]), *shown.loc[place]]
             for place in ranks.index[np.lexsort([ranks.sum(axis=1), -counts])]
         ]
         header = ["feature", "methods", *map(printable, self.selected)]
         return TextTable(header, rows, interactive=True, name="features")
+
+
+def _cell(key: str, value: float) -> str:
+    title, form = COLUMNS[key]
+    if np.isnan(value):
+        return "-"
+    return form.format(value).rstrip("%" if title.endswith("%") else "")
 
 
 def compare_selections(
@@ -368,8 +370,7 @@ def _conclusion(
     names = [printable(name) for name in (first, second)]
     if best == next_best:
         equal = [name for name in found if f"{found[name]:.{digits}f}" == best]
-        *others, last = map(printable, equal)
-        together = f"{', '.join(others)} and {last}"
+        together = listed(map(printable, equal))
         return None, f"By {title}, {together} are equal ({best}) and lead."
     more = lead > noise
     sentence = (
@@ -410,11 +411,3 @@ def _with_others(pairs: tuple[Float, Float], names: Sequence[str], name: str) ->
     own = names.index(name)
     overlap, correlation = (float(table[own, others].mean()) for table in pairs)
     return {"overlap": overlap, "rank_agreement": correlation}
-
-
-def _cell(key: str, value: float) -> str:
-    title, form = COLUMNS[key]
-    text = form.format(value)
-    if np.isnan(value):
-        return "-"
-    return text.rstrip("%") if title.endswith("%") else text

@@ -9,8 +9,8 @@ from markupsafe import escape
 
 from ufselect.data import planted
 from ufselect.evaluation import judge_by_k_means
-from ufselect.report import method_comparison
-from ufselect.report.method_comparison import compare_selections
+from ufselect.report import comparison
+from ufselect.report.comparison import compare_selections
 from ufselect.tuning.side_by_side import Ranked
 
 DATA = planted("blobs", n_samples=60, n_useful=10, n_noise=70)
@@ -71,7 +71,7 @@ def test_a_method_no_better_than_random_is_no_winner():
         {"method": "random", "neighbourhood_preservation": 0.5},
         {"method": "all"},
     ]
-    winner, conclusion = method_comparison._conclusion(rows, draws)
+    winner, conclusion = comparison._conclusion(rows, draws)
 
     assert winner is None
     assert "which is more than noise" in conclusion
@@ -92,7 +92,7 @@ def test_equal_methods_make_a_winner_in_one_of_twenty_cases_at_most(
             for place, score in enumerate(scores[:n_methods])
         ]
         draws = {"neighbourhood_preservation": scores[n_methods:].tolist()}
-        winner, _ = method_comparison._conclusion([*rows, {"method": "all"}], draws)
+        winner, _ = comparison._conclusion([*rows, {"method": "all"}], draws)
         n_winners += winner is not None
 
     # Three standard errors above one of twenty.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,22 +23,25 @@ from ufselect.plotting.bars import random_bands
 from ufselect.plotting.curves import false_share_curve, selection_frequencies
 from ufselect.plotting.fitted import learned
 from ufselect.plotting.maps import agreement_maps
-from ufselect.report.halves import N_SUBSAMPLES, SplitHalves, fit_halves
-from ufselect.report.rendering import Part
-from ufselect.report.selection_subject import (
+from ufselect.report.decision import comparison_in_words, listed, stability_word
+from ufselect.report.features import (
+    curve_part,
+    features_part,
+    measure_representatives,
+)
+from ufselect.report.halves import N_SUBSAMPLES
+from ufselect.report.parts import (
     MAX_PRODUCTS,
     Progress,
     Subject,
     check_cost,
-    features_part,
     measure_convergence,
     measure_heat_map,
     measure_pixels,
     measure_planes,
     measure_repetition,
-    measure_representatives,
 )
-from ufselect.report.selection_text import CRITERIA, answer, listed, stability_word
+from ufselect.report.rendering import Part
 from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.tuning.fits import user_warnings
 
@@ -45,6 +49,7 @@ from ufselect.tuning.fits import user_warnings
 MIN_RANDOM = 20
 # Sets of random features that are clustered beside the chosen ones.
 N_RANDOM_CLUSTERED = 5
+K_MEANS: dict[str, Any] = {"seeds": range(3), "n_init": 5}
 # Starts, steps and seeds of k-means, as a factor to its cost.
 K_MEANS_STEPS = 1000
 # Samples that are clustered; of more, some are drawn at random.
@@ -52,6 +57,18 @@ MAX_CLUSTERED = 1000
 
 # The interval of a stability assumes that there are many selections.
 MIN_SUBSAMPLES_FOR_INTERVAL = 20
+
+
+# Columns of the comparison with random features.
+NAMES_OF_VERDICT = {
+    **{"criterion": "criterion", "value": "chosen", "random_mean": "random mean"},
+    **{"random 5 %": "random 5 %", "random 95 %": "random 95 %"},
+    **{
+        "effect_size": "effect size",
+        "p_value": "p value",
+        "random sets": "random sets",
+    },
+}
 
 
 class Measured(NamedTuple):
@@ -68,119 +85,76 @@ def measure(subject: Subject, progress: Progress | None = None) -> Measured:
     A part that cannot be measured is None, with its reason in ``left_out``. Progress is
     counted in fits, which take most of the time; a part without any counts as one.
     """
-    found = Measured({}, {}, {})
-    effort, selector, parts = subject.effort, subject.selector, found.parts
-    known_frequency = hasattr(selector, "frequency_")
-    refits = 0 if known_frequency else effort.n_subsamples
-    # What progress says, the work (0 leaves a part out), and what measures it. Fits to
-    # all samples take longer than those to half of them.
-    tasks: dict[str, tuple[str, int, Callable[[Subject], Any]]] = {
+    parts, left_out, notes = found = Measured({}, {}, {})
+    tasks = _tasks(subject) if len(subject.chosen) else {}
+    done, total = 0, sum(work for _, work, _ in tasks.values())
+    for name, (what, work, task) in tasks.items():
+        if progress is not None:
+            progress(done, total, what)
+        done += work
+        parts[name] = None
+        if subject.seconds_left == 0:
+            left_out[name] = "the time budget was used up"
+            continue
+        with few_threads(float(np.prod(subject.table.shape))), user_warnings() as said:
+            try:
+                parts[name] = task(subject)
+            except (ArithmeticError, MemoryError, ValueError) as error:
+                left_out[name] = str(error).rstrip(".")
+        if said:
+            notes["stability" if name == "halves" else name] = said
+    if progress is not None:
+        progress(done, total, "done")
+    for each in (parts, left_out):
+        each.pop("halves", None)
+    nearest, stable = parts.pop("representatives", None), parts.get("stability")
+    frequency = None if stable is None else stable.facts["frequency"]
+    parts["features"] = features_part(subject, nearest, frequency)
+    parts["curve"] = curve_part(subject, nearest)
+    return found
+
+
+Tasks = dict[str, tuple[str, int, Callable[[Subject], Any]]]
+
+
+def _tasks(subject: Subject) -> Tasks:
+    """Return what progress says of each part, its work in fits, and what measures it.
+
+    Fits to all samples take longer than those to half of them.
+    """
+    effort, selector = subject.effort, subject.selector
+    has_history = learned(selector, "objective_history_") is not None
+    judged, stable = min(1, effort.n_random), min(1, effort.n_subsamples)
+    n_halves = max(effort.n_subsamples, judged)
+    if hasattr(selector, "frequency_"):
+        n_halves, stable = judged, 1
+    n_clustered, n_permuted = 2 * effort.n_cluster_numbers, 2 * effort.n_permuted_fits
+    tasks: Tasks = {
         "heatmap": ("heat map", 1, measure_heat_map),
         "planes": ("view of the samples", 1, measure_planes),
         "repetition": ("correlations", 1, measure_repetition),
         "representatives": ("representatives", 1, measure_representatives),
-        "convergence": (
-            "objective",
-            learned(selector, "objective_history_") is not None,
-            measure_convergence,
-        ),
-        "pixels": ("pixels", subject.image_shape is not None, measure_pixels),
-        "labels": ("labels", subject.labels is not None, measure_labels),
-        "halves": (
-            "halves of the samples",
-            max(refits, min(1, effort.n_random)),
-            measure_halves,
-        ),
-        "stability": (
-            "stability",
-            bool(effort.n_subsamples or known_frequency),
-            lambda subject: measure_stability(subject, parts.get("halves")),
-        ),
-        "against_random": (
-            "random features",
-            bool(effort.n_random),
-            lambda subject: measure_against_random(subject, parts["halves"]),
-        ),
-        "sensitivity": (
-            "numbers of clusters",
-            2 * effort.n_cluster_numbers,
-            measure_sensitivity,
-        ),
-        "by_chance": ("permuted copies", 2 * effort.n_permuted_fits, measure_by_chance),
+        "convergence": ("objective", int(has_history), measure_convergence),
+        "pixels": ("pixels", int(subject.image_shape is not None), measure_pixels),
+        "labels": ("labels", int(subject.labels is not None), measure_labels),
+        "halves": ("halves of the samples", n_halves, attrgetter("split")),
+        "stability": ("stability", stable, measure_stability),
+        "against_random": ("random features", judged, measure_against_random),
+        "sensitivity": ("numbers of clusters", n_clustered, measure_sensitivity),
+        "by_chance": ("permuted copies", n_permuted, measure_by_chance),
     }
-    if not len(subject.chosen):
-        tasks = {}
-    done, total = 0, sum(work for _, work, _ in tasks.values())
-    for name, (what, work, task) in tasks.items():
-        if not work:
-            continue
-        if progress is not None:
-            progress(done, total, what)
-        needs_halves = name == "against_random" or (
-            name == "stability" and not known_frequency
-        )
-        if needs_halves and "halves" in found.left_out:
-            found.left_out[name] = found.left_out["halves"]
-        else:
-            with few_threads(float(np.prod(subject.table.shape))):
-                parts[name] = _ask(subject, name, task, found)
-        done += work
-    if progress is not None:
-        progress(done, total, "done")
-    found.left_out.pop("halves", None)
-    parts.pop("halves", None)
-    like, stable = parts.pop("representatives", None), parts.get("stability")
-    frequency = None if stable is None else stable.facts["frequency"]
-    parts["features"] = features_part(subject, like, frequency)
-    return found
+    return {name: each for name, each in tasks.items() if each[1]}
 
 
-def _ask(
-    subject: Subject, name: str, task: Callable[[Subject], Any], found: Measured
-) -> Any:
-    """Return a part, or None with the reason in ``found``."""
-    if subject.seconds_left == 0:
-        found.left_out[name] = "the time budget was used up"
-        return None
-    part = None
-    with user_warnings() as said:
-        try:
-            part = task(subject)
-        except (ArithmeticError, MemoryError, ValueError) as error:
-            found.left_out[name] = str(error).rstrip(".")
-    if said:
-        found.notes["stability" if name == "halves" else name] = said
-    return part
-
-
-def measure_halves(subject: Subject) -> SplitHalves:
-    """Return fits to halves of the samples, which may have begun before."""
-    halves = None if subject.halves is None else subject.halves.result()
-    if halves is None:
-        known = hasattr(subject.selector, "frequency_")
-        halves = fit_halves(
-            subject.table,
-            subject.refitted,
-            1 if known else max(subject.effort.n_subsamples, 1),
-            subject.seed,
-            number=len(subject.chosen),
-            groups=subject.groups,
-            n_jobs=subject.n_jobs,
-            time_budget=subject.seconds_left,
-        )
-    for message in halves.warned:
-        warn(message)
-    return halves
-
-
-def _n_on_half(subject: Subject) -> int | None:
-    """Return on how many subsamples AutoSelect ranked on a half, if on fewer."""
+def _on_half(subject: Subject) -> str:
+    """Return what AutoSelect does on a half, if that differs."""
     by_consensus = getattr(subject.refitted, "selector", subject) is None
-    fewer = by_consensus and hasattr(subject.selector, "structure_")
-    return N_SUBSAMPLES if fewer else None
+    if not (by_consensus and hasattr(subject.selector, "structure_")):
+        return ""
+    return f"On a half, AutoSelect ranks {N_SUBSAMPLES} subsamples instead of 6."
 
 
-def measure_stability(subject: Subject, halves: SplitHalves | None) -> Part:
+def measure_stability(subject: Subject) -> Part:
     """Count how often features are chosen again, unless the selector has done so."""
     selector: Any = subject.selector
     count, n_features = len(subject.chosen), subject.table.shape[1]
@@ -188,7 +162,7 @@ def measure_stability(subject: Subject, halves: SplitHalves | None) -> Part:
         share, n_fits = selector.frequency_, int(selector.n_subsamples_)
         index = selector.stability_
     else:
-        best = [] if halves is None else list(halves.best(count))
+        best = list(subject.split.best(count))
         n_fits, index = len(best), None
         share = np.bincount(np.concatenate(best), minlength=n_features) / n_fits
         if n_fits > 1 and count < n_features:
@@ -212,12 +186,12 @@ def measure_stability(subject: Subject, halves: SplitHalves | None) -> Part:
             "n_subsamples": n_fits,
             "chance": chance,
             "grouped": subject.groups is not None,
-            "n_on_half": _n_on_half(subject),
+            "on_half": _on_half(subject),
         },
     )
 
 
-def measure_against_random(subject: Subject, halves: SplitHalves) -> Part:
+def measure_against_random(subject: Subject) -> Part:
     """Judge what was selected on a half on the other samples, by every criterion."""
     count, n_samples = len(subject.chosen), subject.table.shape[0]
     if n_samples < 2 * MIN_SAMPLES:
@@ -241,7 +215,7 @@ def measure_against_random(subject: Subject, halves: SplitHalves) -> Part:
         message = f"Not judged by {name}: with so many features it would take too long."
         warn(message)
     affordable = MAX_PRODUCTS // max(costs[name] for name in asked)
-    rows, best = halves.rows[0], halves.best(count)[0]
+    rows, best = subject.split.rows[0], subject.split.best(count)[0]
     unseen = np.setdiff1d(np.arange(n_samples), rows)
     found = verdicts(
         subject.table.take_rows(unseen),
@@ -259,51 +233,20 @@ def measure_against_random(subject: Subject, halves: SplitHalves) -> Part:
         )
     found = corrected(found)
     table = pd.DataFrame(found)
-    low, high = np.array([each.band for each in found]).T
-    data = pd.DataFrame(
-        {
-            "criterion": table["criterion"],
-            "chosen": table["value"],
-            "random mean": table["random_mean"],
-            "random 5 %": low,
-            "random 95 %": high,
-            "effect size": table["effect_size"],
-            "p value": table["p_value"],
-            "random sets": table["random_values"].map(len),
-        }
+    names, p_values = table["criterion"], table["p_value"]
+    draw = partial(
+        random_bands,
+        dict(zip(names, table["value"], strict=True)),
+        dict(zip(names, table["random_values"], strict=True)),
+        dict(zip(names, p_values.map("p = {:.2g}".format), strict=True)),
     )
-    p_values = table["p_value"].map("{:.2g}".format)
-    shown = pd.DataFrame(
-        {
-            "criterion": table["criterion"],
-            "question": table["criterion"].map(CRITERIA),
-            "chosen": table["value"].map("{:.3f}".format),
-            "random sets": [f"{a:.3f} to {b:.3f}" for a, b in table["band"]],
-            "p value": p_values,
-            "answer": table["p_value"].map(answer),
-        },
-        dtype=object,
-    )
-    by_answer = shown.groupby("answer", sort=False)["criterion"].agg(list).to_dict()
-    parts = [f"{word} by {listed(names)}" for word, names in by_answer.items()]
-    return Part(
-        data,
-        partial(
-            random_bands,
-            dict(zip(table["criterion"], table["value"], strict=True)),
-            dict(zip(table["criterion"], table["random_values"], strict=True)),
-            dict(zip(table["criterion"], "p = " + p_values, strict=True)),
-        ),
-        shown,
-        {
-            "verdicts": found,
-            "units": UNITS[found[0].standardize],
-            "n_on_half": _n_on_half(subject),
-            "better": by_answer.get("better", []),
-            "sentence": "judged on samples that the selection did not see, features "
-            f"chosen in this way are {', '.join(parts)} than random ones",
-        },
-    )
+    table["random 5 %"], table["random 95 %"] = zip(*table["band"], strict=True)
+    table["random sets"] = table["random_values"].map(len)
+    data = table.rename(columns=NAMES_OF_VERDICT)[[*NAMES_OF_VERDICT.values()]]
+    better, description = comparison_in_words(found)
+    said = {"verdicts": found, "better": better, "description": description}
+    facts = {"units": UNITS[found[0].standardize], "on_half": _on_half(subject)}
+    return Part(data, draw, said | facts)
 
 
 def measure_sensitivity(subject: Subject) -> Part:
@@ -364,25 +307,14 @@ def measure_by_chance(subject: Subject) -> Part:
         time_budget=subject.seconds_left,
         random_state=subject.seed,
     )
+    estimate = {"share": found.share, "lower": found.lower, "upper": found.upper}
+    data = pd.DataFrame({"features": range(1, len(found.share) + 1), **estimate})
     count = len(subject.chosen)
-    share, low, high = (
-        float(values[count - 1]) for values in (found.share, found.lower, found.upper)
-    )
-    data = {
-        "features": range(1, len(found.share) + 1),
-        "false discovery rate": found.share,
-        "lower": found.lower,
-        "upper": found.upper,
-    }
+    facts = {name: float(values[count - 1]) for name, values in estimate.items()}
     return Part(
-        pd.DataFrame(data),
+        data.rename(columns={"share": "false discovery rate"}),
         partial(false_share_curve, found.share, found.lower, found.upper, count),
-        facts={
-            "share": share,
-            "lower": low,
-            "upper": high,
-            "n_repeats": found.n_repeats,
-        },
+        {**facts, "n_repeats": found.n_repeats},
     )
 
 
@@ -413,25 +345,14 @@ def measure_labels(subject: Subject) -> Part:
     }
     scores = []
     for several in sets.values():
-        parts = (as_matrix(table.raw[:, np.sort(each)]) for each in several)
         judged = [
-            judge_by_k_means(part, labels, seeds=range(3), n_init=5).mean(axis=0)
-            for part in parts
+            judge_by_k_means(as_matrix(table.raw[:, np.sort(each)]), labels, **K_MEANS)
+            for each in several
         ]
-        scores.append(np.mean(judged, axis=0))
-    accuracy, information = np.array(scores).T
-    data = pd.DataFrame(
-        {
-            "columns": list(sets),
-            "accuracy": accuracy,
-            "normalised mutual information": information,
-        }
-    )
-    return Part(
-        data,
-        shown=data.map(lambda v: v if isinstance(v, str) else f"{100 * v:.1f}%"),
-        facts={"units": UNITS[kind]},
-    )
+        scores.append(np.mean([each.mean(axis=0) for each in judged], axis=0))
+    data = pd.DataFrame(scores, columns=["accuracy", "normalised mutual information"])
+    data.insert(0, "columns", list(sets))
+    return Part(data, facts={"units": UNITS[kind]})
 
 
 def corrected(found: Sequence[Verdict]) -> list[Verdict]:

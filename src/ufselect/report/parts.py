@@ -1,4 +1,4 @@
-"""A selection under its report: the table, the effort, and what needs no other fit."""
+"""What a report shows of a selection without any other fit."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,15 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ufselect.evaluation import redundancy, representatives, sample_view
+from ufselect._warn import warn
+from ufselect.evaluation import redundancy, sample_view
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.plotting.axes import Graphic, shortened
 from ufselect.plotting.convergence import objective_curve
 from ufselect.plotting.fitted import MAX_GROUPS, groups_shown, learned
 from ufselect.plotting.heatmap import cluster_map, in_cluster_order, marked_clusters
 from ufselect.plotting.maps import PixelPanel, pixel_plot, redundancy_map
-from ufselect.plotting.scatter import sample_scatter, sparkline
-from ufselect.report.halves import SplitHalves
+from ufselect.plotting.scatter import sample_scatter
+from ufselect.report.halves import SplitHalves, fit_halves
 from ufselect.report.rendering import Part
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import unit_columns
@@ -29,31 +29,14 @@ from ufselect.solvers.rankings import unit_columns
 MAX_PRODUCTS = 2e10
 # Random sets of features to compare with, in every report and on the terminal.
 N_RANDOM = 99
-# Features in the table of the report; all of the chosen are in the file it offers.
+# Chosen features in the table of the report, whose clusters and correlations with each
+# other are measured; all of them are in the file it offers.
 MAX_LISTED = 300
-# Names of features that one represents: in a cell of the report, and in its file.
-MAX_NAMES = 3
-MAX_SAVED_NAMES = 50
-# Letters of a name in a cell; the file has all of them.
-MAX_NAME_LENGTH = 100
 # Features of a map of correlations, and features and samples of a heat map.
-MAX_MAPPED = 25
-MAX_ROWS_OF_MAP = 40
+MAX_MAPPED = 16
+MAX_ROWS_OF_MAP = 16
 MAX_COLUMNS_OF_MAP = 400
 MAX_PIXELS = 10_000
-# Samples whose distribution is drawn by cluster; of more, every second or third.
-MAX_IN_DISTRIBUTION = 10_000
-
-# Columns of the table of features: where each comes from, and how it is written.
-SHOWN: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "rank": ("rank", str),
-    "feature": ("feature", partial(shortened, longest=MAX_NAME_LENGTH)),
-    "call": ("call", str),
-    "score": ("score", "{:.4g}".format),
-    "explained": ("explained", "{:.0%}".format),
-    "stability": ("frequency", "{:.0%}".format),
-    "marks cluster": ("marks cluster", str),
-}
 
 ImageOrder = Literal["rows", "columns"]
 Progress = Callable[[int, int, str], None]
@@ -107,7 +90,6 @@ class Subject:
     sample_names: Sequence[str] | None = None
     image_shape: tuple[int, int] | None = None
     image_order: ImageOrder = "rows"
-    given_clusters: Any = None
     halves: "Future[SplitHalves | None] | None" = None
     began: float = field(default_factory=time.monotonic)
 
@@ -131,24 +113,7 @@ class Subject:
     @cached_property
     def clusters(self) -> NDArray[Any] | None:
         """Return the cluster of each sample, if the selector found several."""
-        found = self.given_clusters
-        if found is None:
-            found = learned(self.selector, "labels_")
-        return groups_shown(found, self.table.shape[0])
-
-    def sample(self, place: int) -> str:
-        """Return the name of a sample, or its number from 1 on."""
-        names = self.sample_names
-        return str(1 + place if names is None else names[place])
-
-    @cached_property
-    def distributions(self) -> list[Graphic]:
-        """Return small drawings of the listed features, by cluster if there are any."""
-        clusters, columns = self.clusters, self.listed
-        if clusters is not None:
-            some = slice(None, None, 1 + len(clusters) // MAX_IN_DISTRIBUTION)
-            clusters, columns = clusters[some], columns[some]
-        return [sparkline(column, clusters) for column in columns.T]
+        return groups_shown(learned(self.selector, "labels_"), self.table.shape[0])
 
     @cached_property
     def marks(self) -> list[tuple[Any, bool]] | None:
@@ -156,6 +121,44 @@ class Subject:
         if self.clusters is None:
             return None
         return marked_clusters(self.listed, self.clusters)
+
+    @cached_property
+    def correlations(self) -> Float:
+        """Return the correlations between the listed features."""
+        columns = as_matrix(self.listed)
+        # A constant column has no correlation but with itself.
+        varying = np.flatnonzero(~columns.summary().constant)
+        found = np.eye(columns.shape[1])
+        if len(varying):
+            unit = unit_columns(columns, varying).columns(slice(None))
+            found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
+            np.fill_diagonal(found, 1.0)
+        return found
+
+    @cached_property
+    def split(self) -> SplitHalves:
+        """Return fits to halves of the samples, which may have begun before."""
+        found = None if self.halves is None else self.halves.result()
+        if found is None:
+            known = hasattr(self.selector, "frequency_")
+            found = fit_halves(
+                self.table,
+                self.refitted,
+                1 if known else max(self.effort.n_subsamples, 1),
+                self.seed,
+                number=len(self.chosen),
+                groups=self.groups,
+                n_jobs=self.n_jobs,
+                time_budget=self.seconds_left,
+            )
+        for message in found.warned:
+            warn(message)
+        return found
+
+    def sample(self, place: int) -> str:
+        """Return the name of a sample, or its number from 1 on."""
+        names = self.sample_names
+        return str(1 + place if names is None else names[place])
 
 
 def who_chose(selector: Any) -> str:
@@ -176,80 +179,6 @@ def who_chose(selector: Any) -> str:
     members = getattr(selector, "selectors", None) or ()
     kinds = {type(each).__name__ for each in members} - {"tuple"}
     return f"{name} of {', '.join(sorted(kinds))}" if kinds else name
-
-
-def features_part(
-    subject: Subject, found: Sequence[Any] | None, frequency: Float | None
-) -> Part:
-    """Return the chosen features by rank, with what is known of each."""
-    chosen, selector, names = subject.chosen, subject.selector, subject.names
-    count = len(chosen)
-    calls, explained = (
-        np.asarray(getattr(selector, name))[chosen] if hasattr(selector, name) else None
-        for name in ("calls_", "explained_")
-    )
-    marks = None
-    if count and subject.marks is not None:
-        marks = [f"{kind} ({'high' if up else 'low'})" for kind, up in subject.marks]
-        marks += [""] * (count - len(marks))
-    columns: dict[str, Any] = {
-        "rank": range(1, count + 1),
-        "feature": [names[column] for column in chosen],
-        "column": chosen,
-        "score": selector.scores_[chosen],
-        "call": calls,
-        "explained": explained,
-        "marks cluster": marks,
-        "frequency": frequency,
-    }
-    if found is not None:
-        others = [each.alternative for each in found]
-        columns |= {
-            "represents": [len(each.represents) for each in found],
-            "such as": [
-                "; ".join(names[place] for place in each.represents[:MAX_SAVED_NAMES])
-                for each in found
-            ],
-            "nearest not chosen": [None if o is None else names[o] for o in others],
-            "its correlation": [
-                np.nan if each.alternative is None else each.alternative_correlation
-                for each in found
-            ],
-        }
-    for name, values in subject.matrix.summary()._asdict().items():
-        columns[name] = values[chosen]
-    data = pd.DataFrame({k: v for k, v in columns.items() if v is not None})
-    top = data.head(MAX_LISTED)
-    shown = pd.DataFrame(
-        {
-            title: [form(value) for value in top[name]]
-            for title, (name, form) in SHOWN.items()
-            if name in top
-        },
-        dtype=object,
-    )
-    # As objects, because a column of text would lose the drawings.
-    drawn = subject.distributions if count else []
-    shown["distribution"] = pd.Series(drawn, dtype=object)
-    if found is not None:
-        listed = found[: len(top)]
-        shown["represents"] = [_few(names, each.represents) for each in listed]
-        shown["nearest not chosen"] = [_nearest(names, each) for each in listed]
-    facts = {"calls": calls, "marks": marks, "representatives": found, "names": names}
-    return Part(data, shown=shown, facts=facts)
-
-
-def _nearest(names: Sequence[str], each: Any) -> str:
-    if each.alternative is None:
-        return ""
-    correlation = f"{each.alternative_correlation:.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"{shortened(names[each.alternative], MAX_NAME_LENGTH)} ({correlation})"
-
-
-def _few(names: Sequence[str], columns: Index) -> str:
-    few = [shortened(names[column], MAX_NAME_LENGTH) for column in columns[:MAX_NAMES]]
-    more = len(columns) - len(few)
-    return ", ".join(few) + (f" and {more} more" if more else "")
 
 
 def measure_heat_map(subject: Subject) -> Part:
@@ -275,8 +204,8 @@ def measure_heat_map(subject: Subject) -> Part:
     if marks is not None:
         data.insert(1, "marks", marks, allow_duplicates=True)
     draw = partial(cluster_map, values, names, groups, labels=labels, marks=marks)
-    facts = {"groups": groups, "labels": labels, "marks": marks, "names": names}
-    return Part(data, draw, facts={**facts, "n_samples": len(order)})
+    facts = {"marks": marks, "n_rows": len(rows), "n_samples": len(order)}
+    return Part(data, draw, facts)
 
 
 def measure_planes(subject: Subject) -> Part:
@@ -302,18 +231,8 @@ def measure_planes(subject: Subject) -> Part:
     return Part(
         pd.DataFrame(columns),
         partial(sample_scatter, planes, shown, names=names),
-        facts={"groups": shown, "grouped_by": grouped_by, "points": every.points},
+        facts={"groups": shown, "grouped_by": grouped_by},
     )
-
-
-def measure_representatives(subject: Subject) -> list[Any]:
-    """Return what each chosen feature represents, by rank."""
-    n_samples, n_features = subject.table.shape
-    check_cost(n_samples * n_features * len(subject.chosen))
-    places = {
-        each.column: each for each in representatives(subject.table, subject.chosen)
-    }
-    return [places[column] for column in subject.chosen.tolist()]
 
 
 def measure_convergence(subject: Subject) -> Part:
@@ -334,18 +253,9 @@ def measure_repetition(subject: Subject) -> Part:
     if count < 2:
         raise ValueError("a single feature cannot repeat another")
     check_cost(subject.table.shape[0] * count**2)
-    first = subject.chosen[:MAX_MAPPED]
-    # A constant column has no correlation but with itself.
-    columns = as_matrix(subject.table.raw[:, first])
-    summary = columns.summary()
-    varying = np.flatnonzero(~summary.constant)
-    found = np.eye(len(first))
-    if len(varying):
-        unit = unit_columns(columns, summary, varying).columns(slice(None))
-        found[np.ix_(varying, varying)] = np.clip(unit.T @ unit, -1.0, 1.0)
-        np.fill_diagonal(found, 1.0)
+    found = subject.correlations[:MAX_MAPPED, :MAX_MAPPED]
     order = leaves_list(linkage(squareform(1 - np.abs(found), checks=False), "average"))
-    names = [subject.names[column] for column in first[order]]
+    names = [subject.names[column] for column in subject.chosen[:MAX_MAPPED][order]]
     found = found[np.ix_(order, order)]
     mean = redundancy(as_matrix(subject.table.raw[:, np.sort(subject.chosen)]))
     data = pd.DataFrame(found.round(6), columns=names)
