@@ -1,6 +1,5 @@
 """Selectors in files: the same when they come back, and nothing else comes in."""
 
-import hashlib
 import io
 import json
 import os
@@ -27,11 +26,8 @@ from ufselect import (
 )
 from ufselect.models import (
     DESCRIPTION,
-    OPENING,
     ModelError,
     known_selectors,
-    read_arrays,
-    write_arrays,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -104,12 +100,7 @@ def test_all_selectors_are_known():
     assert set(known_selectors()) == classes - {"UnsupervisedSelector"}
 
 
-def test_generators_and_outputs_are_kept(tmp_path):
-    state = np.random.RandomState(3)
-    state.standard_normal(5)
-    again = through_a_file(RandomSelection(random_state=state), tmp_path)
-    assert again.random_state.randint(10**6) == state.randint(10**6)
-
+def test_outputs_and_parameters_are_kept(tmp_path):
     fitted = MaxVariance(2).set_output(transform="pandas").fit(FRAME)
     again = through_a_file(fitted, tmp_path)
     assert isinstance(again.transform(FRAME), pd.DataFrame)
@@ -127,7 +118,7 @@ def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
     path = tmp_path / "a.selector"
     with pytest.raises(ModelError, match="Foreign is not a selector of ufselect"):
         save_selector(Foreign(), path)
-    for value in (b"x", {1, 2}, max, 1j, np.array([1j])):
+    for value in (b"x", {1, 2}, max, 1j, np.array([1j]), np.random.RandomState(3)):
         with pytest.raises(ModelError, match="a selector file cannot hold"):
             save_selector(MaxVariance(value), path)
     assert list(tmp_path.iterdir()) == []
@@ -135,17 +126,23 @@ def test_what_cannot_be_kept_is_refused_when_it_is_saved(tmp_path):
         save_selector(MaxVariance(), tmp_path / "none" / "a.selector")
 
 
-# Files that somebody made, with the right digest.
+# Files that somebody made.
+
+
+def write(path, save=np.savez, **arrays):
+    with path.open("wb") as stream:
+        save(stream, **arrays)
 
 
 def rewritten(path, change):
     """Save a selector, and write its file again with a change to what is in it."""
     save_selector(AutoSelect(MaxVariance(), random_state=0).fit(FRAME), path)
-    arrays = read_arrays(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
     description = json.loads(arrays[DESCRIPTION].tobytes())
     change(description, arrays)
     text = json.dumps(description).encode()
-    write_arrays(path, {**arrays, DESCRIPTION: np.frombuffer(text, np.uint8)})
+    write(path, **{**arrays, DESCRIPTION: np.frombuffer(text, np.uint8)})
 
 
 def put(section, name, value):
@@ -167,17 +164,6 @@ def learned_array(name, values):
     def change(description, arrays):
         arrays["forged"] = np.asarray(values)
         description["selector"]["learned"][name] = {"is": "array", "name": "forged"}
-
-    return change
-
-
-def random_state(**changes):
-    def change(description, arrays):
-        state = np.random.RandomState(0).get_state(legacy=False)
-        arrays["key"] = changes.pop("key", state["state"]["key"])
-        forged = {"pos": 624, "has_gauss": 0, "gauss": 0.0, **changes}
-        forged |= {"is": "random state", "key": {"is": "array", "name": "key"}}
-        description["selector"]["parameters"]["random_state"] = forged
 
     return change
 
@@ -217,12 +203,6 @@ HOSTILE = {
         "learned", "scores_", {"is": "array", "name": "x"}
     ),
     "a record that is too long": put("learned", "structure_", [1] * 99),
-    "a random state of nothing": put(
-        "parameters", "random_state", {"is": "random state"}
-    ),
-    "a random state beyond its end": random_state(pos=625),
-    "a random state before its start": random_state(pos=-1),
-    "a random state that is too short": random_state(key=np.zeros(3, np.uint32)),
 }
 
 
@@ -243,11 +223,9 @@ def test_what_somebody_made_up_is_refused_in_one_sentence(tmp_path, change):
 
 def test_nothing_was_wrong_with_the_file_but_the_change(tmp_path):
     path = tmp_path / "a.selector"
-    rewritten(path, random_state())
-    again = load_selector(path)
+    rewritten(path, described())
 
-    assert repr(again.selector) == "MaxVariance()"
-    assert again.random_state.randint(10**6) == np.random.RandomState(0).randint(10**6)
+    assert repr(load_selector(path).selector) == "MaxVariance()"
     rewritten(path, described(version=3))
     assert "version 3 of the format" in refusal(path)
     assert "install a newer one" in refusal(path)
@@ -270,14 +248,6 @@ def test_deep_and_large_files_are_bounded(tmp_path):
     assert all(each is many[0] for each in many)
 
 
-def forged(save=np.savez, **arrays):
-    """Return the content of a file with the right digest, and any arrays."""
-    content = io.BytesIO()
-    save(content, **arrays)
-    digest = hashlib.sha256(content.getvalue()).hexdigest().encode()
-    return OPENING + digest + b"\n" + content.getvalue()
-
-
 def more_than_there_is(stream, **arrays):
     inner = io.BytesIO()
     np.save(inner, np.zeros(7))
@@ -291,22 +261,34 @@ class Program:
         return pytest.fail, ("a pickle was loaded",)
 
 
-def test_no_changed_byte_no_pickle_and_no_bomb_is_accepted(tmp_path):
+def test_a_changed_byte_is_refused_or_means_nothing(tmp_path):
     path = tmp_path / "a.selector"
-    save_selector(MaxVariance(2).fit(FRAME), path)
-    whole = path.read_bytes()
+    fitted = MaxVariance(2).fit(FRAME)
+    save_selector(fitted, path)
+    whole, n_refused = path.read_bytes(), 0
     for where in range(0, len(whole), 7):
         content = bytearray(whole)
         content[where] ^= 1 << where % 8
         path.write_bytes(content)
-        assert "is not a selector file, or is damaged" in refusal(path)
-    for content, said in [
-        (forged(reached=np.array([Program()], dtype=object)), "Python objects"),
-        (forged(np.savez_compressed, reached=np.zeros(10**6)), "is compressed"),
-        (forged(more_than_there_is), "which is more than it holds"),
-    ]:
-        path.write_bytes(content)
-        assert said in refusal(path)
+        try:
+            assert_same(fitted, load_selector(path))
+        except ModelError as error:
+            n_refused += "is not a selector file, or is damaged" in str(error)
+    assert n_refused > 0.8 * len(whole) / 7
+
+
+@pytest.mark.parametrize(
+    ("save", "arrays", "said"),
+    [
+        (np.savez, {"a": np.array([Program()], dtype=object)}, "Python objects"),
+        (np.savez_compressed, {"a": np.zeros(10**6)}, "is compressed"),
+        (more_than_there_is, {}, "which is more than it holds"),
+    ],
+    ids=["a pickle", "compressed", "a bomb"],
+)
+def test_no_pickle_and_no_bomb_is_accepted(tmp_path, save, arrays, said):
+    write(tmp_path / "a.selector", save, **arrays)
+    assert said in refusal(tmp_path / "a.selector")
 
 
 def test_other_files_folders_and_pipes_are_refused(tmp_path):

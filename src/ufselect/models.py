@@ -4,17 +4,13 @@ The file holds JSON and arrays of numbers; loading it runs no code from it. It c
 classes of this package only.
 """
 
-import hashlib
 import json
-import math
 import os
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ufselect._version import __version__
 from ufselect.data.replacing import not_written, replacing
@@ -28,10 +24,7 @@ from ufselect.tuning import AutoSelect, Consensus, StabilitySelection
 __all__ = ["ModelError", "load_selector", "save_selector"]
 
 VERSION = 2
-# The file begins with these words and the digest of the rest.
-OPENING = b"ufselect selector sha256 "
-DIGEST_LENGTH = 64
-# Under this name the arrays of the file hold its JSON.
+# Under this name the arrays of the file, an archive of NumPy, hold its JSON.
 DESCRIPTION = "description"
 # In JSON, the value of this key says what an object is, if not a dictionary.
 KIND = "is"
@@ -40,9 +33,8 @@ RECORDS: dict[str, Any] = {"stability_": Stability, "structure_": StructureTest}
 # Where scikit-learn keeps the setting of set_output.
 OUTPUT = "_sklearn_output_config"
 OUTPUTS = ("default", "pandas", "polars")
-MERSENNE_WORDS = 624
 AnyPath = str | os.PathLike[str]
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Any]
 
 
 class ModelError(ValueError):
@@ -104,24 +96,14 @@ def save_selector(selector: UnsupervisedSelector, path: AnyPath) -> None:
         raise ModelError(reason_of(error)) from None
     arrays[DESCRIPTION] = np.frombuffer(text.encode(), np.uint8)
     try:
-        write_arrays(Path(path), arrays)
+        with replacing(Path(path)) as part, part.open("wb") as stream:
+            np.savez(stream, **arrays)
     except OSError as error:
         raise ModelError(not_written(Path(path), error)) from error
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to a file that begins with OPENING and a digest of the rest."""
-    with replacing(path) as part, part.open("w+b") as stream:
-        stream.write(OPENING + b"0" * DIGEST_LENGTH + b"\n")
-        np.savez(stream, **arrays)
-        stream.seek(len(OPENING) + DIGEST_LENGTH + 1)
-        digest = hashlib.file_digest(stream, "sha256").hexdigest().encode()
-        stream.seek(len(OPENING))
-        stream.write(digest)
-
-
 def read_arrays(path: Path) -> Arrays:
-    """Read a file of :func:`write_arrays`; ValueError if it is damaged.
+    """Read the arrays of a file; ValueError if it is damaged, by their checksums.
 
     This takes no more memory than the file: compressed arrays, and arrays that declare
     more than they hold, are refused.
@@ -129,22 +111,16 @@ def read_arrays(path: Path) -> Arrays:
     from ufselect.data.tables.matrices import checked_header
 
     arrays: Arrays = {}
-    with path.open("rb") as stream:
-        found = stream.readline(len(OPENING) + DIGEST_LENGTH + 1)
-        if not found.startswith(OPENING):
-            raise ValueError(f"it does not begin with {OPENING.decode().strip()!r}")
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        if found[len(OPENING) :].strip() != digest.encode():
-            raise ValueError("it was damaged or changed after it was written")
-        with zipfile.ZipFile(stream) as archive:
-            for member in archive.infolist():
-                if member.compress_type != zipfile.ZIP_STORED:
-                    raise ValueError(f"{member.filename!r} is compressed")
-                with archive.open(member) as part:
-                    checked_header(part, member.file_size, member.filename)
-                with archive.open(member) as part:
-                    name = member.filename.removesuffix(".npy")
-                    arrays[name] = np.lib.format.read_array(part, allow_pickle=False)
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if member.compress_type != zipfile.ZIP_STORED:
+                raise ValueError(f"{member.filename!r} is compressed")
+            with archive.open(member) as part:
+                checked_header(part, member.compress_size, member.filename)
+            with archive.open(member) as part:
+                name = member.filename.removesuffix(".npy")
+                arrays[name] = np.lib.format.read_array(part, allow_pickle=False)
+                part.read()  # its checksum is compared at the end
     return arrays
 
 
@@ -163,17 +139,9 @@ def _description(value: Any, arrays: Arrays) -> Any:
         if all(type(each) is str for each in texts):
             objects = value.dtype.kind == "O"
             return {KIND: "names", "names": texts, "objects": objects}
-    if isinstance(value, np.random.RandomState):
-        state: Any = value.get_state(legacy=False)
-        if state["bit_generator"] == "MT19937":
-            return {KIND: "random state", **state["state"], **_gauss(state)}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return _refused(value)
-
-
-def _gauss(state: dict[str, Any]) -> dict[str, Any]:
-    return {"has_gauss": state["has_gauss"], "gauss": state["gauss"]}
 
 
 def _refused(value: Any) -> Any:
@@ -286,30 +254,9 @@ def _value(content: dict[str, Any], arrays: Arrays) -> Any:
         if not all(isinstance(each, str) for each in content["names"]):
             raise ValueError("it has names that are not text")
         return np.array(content["names"], object if content["objects"] else np.str_)
-    if kind == "random state":
-        return _random_state(content)
     if kind == "selector":
         return _selector(content)
     raise ValueError(f"it has an object of unknown kind {str(kind)[:50]!r}")
-
-
-def _random_state(content: dict[str, Any]) -> np.random.RandomState:
-    """Return a generator; NumPy reads foreign memory where a position is wrong."""
-    key, position = content["key"], content["pos"]
-    if (
-        not isinstance(key, np.ndarray)
-        or key.shape != (MERSENNE_WORDS,)
-        or key.dtype != np.uint32
-        or type(position) is not int
-        or not 0 <= position <= MERSENNE_WORDS
-        or content["has_gauss"] not in (0, 1)
-        or not math.isfinite(content["gauss"])
-    ):
-        raise ValueError("its random state is not valid")
-    state = np.random.RandomState()
-    inner = {"key": key, "pos": position}
-    state.set_state({"bit_generator": "MT19937", "state": inner, **_gauss(content)})
-    return state
 
 
 def _selector(content: dict[str, Any]) -> UnsupervisedSelector:

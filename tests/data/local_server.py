@@ -39,7 +39,7 @@ def handler_class(local):
 def running_server():
     server = ThreadingHTTPServer(("127.0.0.1", 0), None)
     server.daemon_threads = True
-    local = LocalServer(server)
+    local = server.local = LocalServer(server)
     server.RequestHandlerClass = handler_class(local)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""Embedded sets, and research data from files."""
+"""Planted tables, and research data from files."""
 
 import numpy as np
 import pytest
@@ -8,36 +8,9 @@ import scipy.sparse as sp
 from ufselect.data import (
     GEOMETRIES,
     data_folder,
-    digits_with_permuted_pixels,
     planted,
     read_labelled,
-    union_of_subspaces,
 )
-
-
-def test_permuted_pixels_keep_the_histogram_of_a_pixel_and_nothing_else():
-    digits = digits_with_permuted_pixels(n_permuted=5, seed=1)
-    histograms = {np.sort(column).tobytes() for column in digits.table[:, :64].T}
-
-    for copied in digits.table[:, 64:].T:
-        assert np.sort(copied).tobytes() in histograms
-        assert not any(np.array_equal(copied, pixel) for pixel in digits.table.T[:64])
-    assert digits.names[64] == "permuted_0"
-    assert digits.informative.sum() == 64
-
-
-def test_embedded_sets_are_reproducible_and_the_toy_lies_along_lines():
-    first, second = (
-        digits_with_permuted_pixels(seed=3),
-        digits_with_permuted_pixels(seed=3),
-    )
-    toy = union_of_subspaces()
-
-    assert np.array_equal(first.table, second.table)
-    assert np.array_equal(union_of_subspaces(2).table, union_of_subspaces(2).table)
-    assert toy.table.shape == (7, 10)
-    assert (toy.table[:, toy.informative].max(axis=1) >= 0.8).all()
-    assert (toy.table[:, ~toy.informative] < 0.2).all()
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float64])
@@ -57,25 +30,28 @@ def test_files_become_floats_and_numbered_classes(tmp_path, dtype):
     assert sparse.classes.tolist() == [0, 2, 1]
 
 
-def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path):
-    path = tmp_path / "set.mat"
-
-    def refused(message):
-        with pytest.raises(ValueError, match=message):
-            read_labelled(path)
-
-    refused("UFSELECT_DATA")
-    for content, message in [
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
         ({"Y": [1]}, "has no variable"),
         ({"X": [[1.0]]}, "has no variable"),
         ({"X": np.eye(3), "Y": [1, 2]}, "2 values in 'Y' for 3 samples"),
-    ]:
+        (b"no matrix here" * 20, "is not a MATLAB file: it begins like text"),
+        (None, "UFSELECT_DATA"),
+    ],
+    ids=["no X", "no Y", "a short Y", "text", "nothing"],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, content, message):
+    path = tmp_path / "set.mat"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
         scipy.io.savemat(path, content)
-        refused(message)
-    path.write_bytes(path.read_bytes()[:-20])
-    refused("cut off or damaged")
-    path.write_bytes(b"no matrix here" * 20)
-    refused("is not a MATLAB file: it begins like text")
+    with pytest.raises(ValueError, match=message):
+        read_labelled(path)
+
+
+def test_an_unknown_geometry_is_refused():
     with pytest.raises(ValueError, match="geometry='spiral' is not known; use one of"):
         planted("spiral")
 

@@ -143,7 +143,22 @@ def matrices(draw):
 
 
 # What spreadsheets, pages and file systems could take for something else.
-ODD_NAMES = ["=1+1", "-1.5", "'tis", "<b>", "a,b", 'a"b', "a\tb", "x\u202egnp.exe", "ä"]
+ODD_NAMES = [
+    "=1+1",
+    "'=cmd()",
+    "''+a",
+    "@a",
+    "-1.5",
+    "'-1.5",
+    "\uff1da",
+    "'tis",
+    "<b>",
+    "a,b",
+    'a"b',
+    "a\tb",
+    "x\u202egnp.exe",
+    "ä",
+]
 NAMES = st.sampled_from(ODD_NAMES) | st.text(
     st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8
 )

@@ -109,7 +109,7 @@ def read(options: SimpleNamespace, progress: "Progress") -> "Table":
     """Read the table as the options say; refuse one that cannot be selected from."""
     from ufselect.data import read_table
     from ufselect.data.tables.isolation import within_memory
-    from ufselect.data.tables.table import (
+    from ufselect.data.tables.missing import (
         filled,
         incomplete_error,
         without_incomplete,

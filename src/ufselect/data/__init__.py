@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from ufselect.data.catalogue import data_folder as data_folder
     from ufselect.data.catalogue import read_labelled as read_labelled
     from ufselect.data.download import DataUnavailableError as DataUnavailableError
-    from ufselect.data.download import Timeouts as Timeouts
     from ufselect.data.download import cache_folder as cache_folder
     from ufselect.data.download import fetch as fetch
     from ufselect.data.download import load_set as load_set
@@ -18,11 +17,7 @@ if TYPE_CHECKING:
     from ufselect.data.previewing import preview as preview
     from ufselect.data.synthetic import GEOMETRIES as GEOMETRIES
     from ufselect.data.synthetic import DataSet as DataSet
-    from ufselect.data.synthetic import (
-        digits_with_permuted_pixels as digits_with_permuted_pixels,
-    )
     from ufselect.data.synthetic import planted as planted
-    from ufselect.data.synthetic import union_of_subspaces as union_of_subspaces
     from ufselect.data.tables import Remedy as Remedy
     from ufselect.data.tables import Table as Table
     from ufselect.data.tables import TableError as TableError

@@ -131,7 +131,7 @@ def read_labelled(path: Path) -> LabelledSet:
         raise ValueError(
             f"{path} is not a file; set {FOLDER_VARIABLE} to the folder of the data"
         )
-    table = read_table(path, variable="X", labels="Y")
+    table = read_table(path, variable="X", labels="Y", isolate=True)
     # Methods compute in float64.
     make = sp.csr_array if sp.issparse(table.values) else np.ascontiguousarray
     labels: Any = table.labels

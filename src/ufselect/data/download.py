@@ -1,16 +1,9 @@
 """Load a data set by its name: find or download it, read it, check it."""
 
 import os
-import socket
-import ssl
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from http.client import IncompleteRead
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,20 +19,20 @@ from ufselect.data.catalogue import (
     read_labelled,
     unknown_name,
 )
-from ufselect.data.replacing import replacing
+from ufselect.data.tables.isolation import reason_of
 
 # Called with the bytes received and, if known, the bytes in all.
 Progress = Callable[[int, int | None], None]
 
 CACHE_VARIABLE = "UFSELECT_CACHE"
 CHUNK_BYTES = 1 << 16
+HEADERS = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
+# Seconds to wait for an answer or a piece of content.
+TIMEOUT = 20.0
+# How often an address that fails is tried again.
+RETRIES = 1
 # The limit for sets whose size is not in the catalogue.
 MAX_BYTES = 1 << 26
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-# HTTP errors that may be gone at the next attempt.
-PASSING_FAULTS = {408, 429, 500, 502, 503, 504}
-# No such host, as when the machine is offline, or no valid certificate.
-LASTING_FAULTS = (socket.gaierror, ssl.SSLError)
 
 
 class DataUnavailableError(OSError):
@@ -48,23 +41,6 @@ class DataUnavailableError(OSError):
 
 class RefusedError(Exception):
     """An address does not have the file; another attempt would not help."""
-
-
-class Timeouts(NamedTuple):
-    """How long to wait for a download, in seconds, and how often to try.
-
-    ``timeout`` limits the wait for an answer or a piece of content, ``longest`` all
-    attempts at one address. Before an attempt is repeated, ``delay`` is waited, and
-    twice as long each time.
-    """
-
-    timeout: float = 20.0
-    longest: float = 900.0
-    attempts: int = 3
-    delay: float = 1.0
-
-
-USUAL_TIMEOUTS = Timeouts()
 
 
 class Location(NamedTuple):
@@ -133,7 +109,6 @@ def fetch(
     folder: Path | str | None = None,
     *,
     progress: Progress | None = None,
-    timeouts: Timeouts = USUAL_TIMEOUTS,
 ) -> Path:
     """Return the path of the file of a data set; download it if necessary.
 
@@ -151,9 +126,6 @@ def fetch(
 
     progress : callable, default=None
         Called with the bytes received and the bytes in all (None if unknown).
-
-    timeouts : Timeouts
-        Timeouts, attempts and the delay between them.
 
     Returns
     -------
@@ -192,7 +164,7 @@ def fetch(
             f"the cache folder {target.parent} cannot be created ({error.strerror}); "
             f"set {CACHE_VARIABLE} to another folder"
         ) from error
-    reasons = download(wanted, target, timeouts, progress)
+    reasons = download(wanted, target, progress)
     if reasons:
         raise DataUnavailableError(
             f"{name} could not be downloaded from {', '.join(reasons)}; download it by "
@@ -244,165 +216,83 @@ def load_set(
 
 
 def download(
-    wanted: CataloguedSet,
-    target: Path,
-    timeouts: Timeouts = USUAL_TIMEOUTS,
-    progress: Progress | None = None,
+    wanted: CataloguedSet, target: Path, progress: Progress | None = None
 ) -> list[str]:
     """Download the file of a set; it gets its name only when it is verified.
 
     Returns an empty list, or the reason for each address if all of them failed.
     """
+    import pooch  # slow to import, and needed for downloads only
+
+    pooch.get_logger().setLevel("WARNING")
+
+    def receive(address: str, part: str, _: Any) -> None:
+        get = pooch.HTTPDownloader(
+            progressbar=_Received(wanted.size, progress),
+            chunk_size=CHUNK_BYTES,
+            timeout=TIMEOUT,
+            headers=HEADERS,
+        )
+        get(address, part, None)
+        if not has_checksum(Path(part), wanted.checksum):
+            raise RefusedError("its checksum is not that of the catalogue")
+
+    target.unlink(missing_ok=True)  # a damaged one
     reasons = []
     for address in wanted.addresses:
-        deadline = time.monotonic() + timeouts.longest
-        for attempt in range(timeouts.attempts):
-            if attempt:
-                time.sleep(timeouts.delay * 2 ** (attempt - 1))
-            seconds_left = deadline - time.monotonic()
-            receiver = _Receiver(wanted, progress)
-            try:
-                with replacing(target) as part:
-                    with part.open("wb") as receiver.file:
-                        _within(seconds_left, _request, address, receiver, timeouts)
-                    if not has_checksum(part, wanted.checksum):
-                        raise RefusedError("its checksum is not that of the catalogue")
-                return []
-            except RefusedError as error:
-                reason = str(error)
-                break
-            except TimeoutError:
-                reason = f"took longer than {timeouts.longest:g} seconds"
-                break
-            except OSError as error:
-                reason, may_pass = _described(error, receiver, timeouts)
-                if not may_pass:
-                    break
-        reasons.append(f"{address} ({' '.join(reason.split())})")
+        files = pooch.create(
+            path=target.parent,
+            base_url="",
+            registry={target.name: None},
+            urls={target.name: address},
+            retry_if_failed=RETRIES,
+        )
+        try:
+            files.fetch(target.name, downloader=receive)
+            return []
+        except (RefusedError, OSError, ValueError) as error:  # those of requests, too
+            reasons.append(f"{address} ({_reason(error)})")
     return reasons
 
 
-class _Receiver:
-    """Writes what an address sends to a file, up to the size of the set."""
+class _Received:
+    """Counts received bytes, and refuses more or fewer than there should be.
 
-    file: BinaryIO
-
-    def __init__(self, wanted: CataloguedSet, progress: Progress | None) -> None:
-        self.wanted, self.progress = wanted, progress
-        self.received = 0
-        self.total = wanted.size
-
-    def check(self, response: Any) -> None:
-        """Refuse an unsafe redirect, or an answer that announces another size."""
-        if response.is_redirect:
-            _check_redirect(response.url, response.headers["Location"])
-        elif response.ok:
-            length = response.headers.get("Content-Length", "")
-            self.total = int(length) if length.isdigit() else self.wanted.size
-            if self.wanted.size not in (None, self.total):
-                raise RefusedError(
-                    f"has {self.total} bytes instead of {self.wanted.size}"
-                )
-
-    def write(self, chunk: bytes) -> None:
-        """Write a piece of content."""
-        self.received += len(chunk)
-        most = self.wanted.size or MAX_BYTES
-        if self.received > most:
-            raise RefusedError(f"sends more than {most} bytes")
-        self.file.write(chunk)
-        if self.progress is not None:
-            self.progress(self.received, self.total)
-
-    def flush(self) -> None:
-        """Do nothing; the file is flushed when it is closed."""
-
-    def cut_off(self) -> str:
-        """Return the message for content that is cut off."""
-        return f"the connection ended before all {self.total} bytes had come"
-
-
-def _request(address: str, receiver: _Receiver, timeouts: Timeouts) -> None:
-    """Make one attempt to download from an address."""
-    import pooch  # slow to import, and needed for downloads only
-
-    if not _is_safe(address):
-        raise RefusedError("is not an https address")
-    responses: list[Any] = []
-
-    def look_at(response: Any, **options: Any) -> None:
-        responses.append(response)
-        receiver.check(response)
-
-    headers = {"User-Agent": f"ufselect/{__version__}", "Accept-Encoding": "identity"}
-    fetch_content = pooch.HTTPDownloader(
-        chunk_size=CHUNK_BYTES,
-        timeout=timeouts.timeout,
-        headers=headers,
-        # Called for a redirect, too, before it is followed.
-        hooks={"response": look_at},
-    )
-    try:
-        fetch_content(address, receiver, None)
-    finally:
-        for response in responses:
-            response.close()
-    if receiver.total is not None and receiver.received < receiver.total:
-        raise ConnectionError(receiver.cut_off())
-
-
-def _check_redirect(address: str, location: str) -> None:
-    """Refuse redirects, except to https, or from this machine to itself."""
-    try:
-        goal = urljoin(address, location)
-        from_here = urlsplit(address).hostname in LOOPBACK
-        safe = _is_safe(goal) if from_here else urlsplit(goal).scheme == "https"
-    except ValueError as error:
-        raise RefusedError(f"redirects to a malformed address: {error}") from error
-    if not safe:
-        raise RefusedError(f"redirects to {goal}, which is not https")
-
-
-def _is_safe(address: str) -> bool:
-    parts = urlsplit(address)
-    # Tests run a server on this machine, where nobody can listen in.
-    is_here = parts.scheme == "http" and parts.hostname in LOOPBACK
-    return parts.scheme == "https" or is_here
-
-
-def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function; raise TimeoutError if it takes longer than some seconds.
-
-    The timeout of a socket starts again with every byte. After a timeout the thread
-    ends with its next write, since the file is closed by then.
+    Pooch sets ``total`` (0 if unknown) and calls the methods, as those of tqdm.
     """
-    outcome: Future[None] = Future()
 
-    def call() -> None:
-        try:
-            function(*arguments)
-            outcome.set_result(None)
-        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-            outcome.set_exception(error)
+    total = 0
 
-    threading.Thread(target=call, daemon=True).start()
-    outcome.result(timeout=seconds)
+    def __init__(self, size: int | None, progress: Progress | None) -> None:
+        self.size, self.progress, self.n_bytes = size, progress, 0
+
+    def update(self, n_bytes: int) -> None:
+        """Count a chunk, of which the last may be shorter."""
+        if self.size is not None and self.total not in (0, self.size):
+            raise RefusedError(f"has {self.total} bytes instead of {self.size}")
+        self.n_bytes += n_bytes
+        most = self.total or self.size or MAX_BYTES
+        if self.n_bytes >= most + CHUNK_BYTES:
+            raise RefusedError(f"sends more than {most} bytes")
+        if self.progress is not None:
+            self.progress(min(self.n_bytes, most), self.total or self.size)
+
+    def reset(self) -> None:
+        """Stop to report; Pooch counts the complete content once more."""
+        self.n_bytes, self.progress = 0, None
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
-def _described(
-    error: Exception, receiver: _Receiver, timeouts: Timeouts
-) -> tuple[str, bool]:
-    """Return why a download failed, and whether another attempt may help."""
+def _reason(error: BaseException) -> str:
+    """Return why a download failed, in one line."""
     response = getattr(error, "response", None)
     if response is not None:
-        reason = f"HTTP {response.status_code} {response.reason}"
-        return reason, response.status_code in PASSING_FAULTS
-    # The error of requests is about its connection pool; the cause is the last one.
-    cause: BaseException = error
-    while cause.__context__ is not None:
-        cause = cause.__context__
-    if isinstance(cause, TimeoutError):
-        return f"no answer within {timeouts.timeout:g} seconds", True
-    if isinstance(cause, IncompleteRead):
-        return receiver.cut_off(), True
-    return str(cause) or type(cause).__name__, not isinstance(cause, LASTING_FAULTS)
+        return f"HTTP {response.status_code} {response.reason}"
+    # The error of requests is about its pool of connections; the first one says why.
+    while error.__context__ is not None:
+        error = error.__context__
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return reason_of(error)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ufselect.data.tables.conventions import MISSING, TRUTH
 from ufselect.data.tables.detection import Source, located
+from ufselect.data.tables.missing import incomplete_error
 from ufselect.data.tables.reading import read_table
 from ufselect.data.tables.table import (
     Remedy,
     Table,
     TableError,
     column_of,
-    incomplete_error,
     is_sparse,
     several,
 )

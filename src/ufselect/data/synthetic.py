@@ -1,4 +1,4 @@
-"""Data sets without a download: digits, a toy, and planted structures."""
+"""Tables with a planted structure: which columns are useful is known."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -137,51 +137,3 @@ GEOMETRIES: dict[str, Callable[[np.random.Generator, int, int], Structure]] = {
     "subspaces": planes,
     "counts": log_rates,
 }
-
-
-def digits_with_permuted_pixels(n_permuted: int = 200, seed: int = 0) -> DataSet:
-    """Return scikit-learn's digits with columns of noise after their 64 pixels.
-
-    A permuted pixel is a copy of a column, permuted among the samples. It has the same
-    mean, variance and histogram as the pixel, and is independent of all others.
-
-    Examples
-    --------
-    >>> from ufselect.data import digits_with_permuted_pixels
-    >>> digits_with_permuted_pixels().table.shape
-    (1797, 264)
-    """
-    from sklearn.datasets import load_digits  # takes a second to import
-
-    random = np.random.default_rng(seed)
-    pixels, classes = load_digits(return_X_y=True)
-    varying = np.flatnonzero(pixels.std(axis=0) > 0)
-    copied = pixels[:, random.choice(varying, size=n_permuted)]
-    permuted = random.permuted(copied, axis=0)
-    names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
-    names += [f"permuted_{index}" for index in range(n_permuted)]
-    informative = np.arange(64 + n_permuted) < 64
-    return DataSet(np.hstack([pixels, permuted]), classes, names, informative)
-
-
-def union_of_subspaces(seed: int = 0) -> DataSet:
-    """Return a toy as in a figure of the SCFS paper: seven samples, ten features.
-
-    The samples lie near three lines, each along one feature: F6, F3 and F9. The
-    other features are close to zero.
-
-    Examples
-    --------
-    >>> from ufselect.data import union_of_subspaces
-    >>> toy = union_of_subspaces()
-    >>> [name for name, useful in zip(toy.names, toy.informative) if useful]
-    ['F3', 'F6', 'F9']
-    """
-    random = np.random.default_rng(seed)
-    classes = np.array([0, 0, 0, 1, 1, 2, 2])
-    axes = np.array([5, 2, 8])
-    table = random.uniform(0.0, 0.15, size=(7, 10))
-    table[np.arange(7), axes[classes]] = random.uniform(0.8, 1.0, size=7)
-    informative = np.zeros(10, dtype=bool)
-    informative[axes] = True
-    return DataSet(table, classes, [f"F{i + 1}" for i in range(10)], informative)

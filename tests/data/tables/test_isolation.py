@@ -1,5 +1,6 @@
 """Readers that fail: one sentence, a subprocess that may be lost, a memory limit."""
 
+import multiprocessing
 import os
 import signal
 import struct
@@ -22,22 +23,31 @@ from ufselect.data.tables.isolation import (
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="it is not possible")
 
 
-def test_damage_is_one_sentence_and_what_is_no_damage_is_not_called_so():
-    damage = "^a is cut off or damaged .read as b: {}.; copy, download or save"
-    for error, kind, sentence in [
-        (SystemError("Negative size"), TableError, damage.format("Negative size")),
-        (struct.error("a\nbuffer"), TableError, damage.format("a buffer")),
-        (ArithmeticError(), TableError, damage.format("ArithmeticError")),
+@pytest.mark.parametrize(
+    ("error", "kind", "sentence"),
+    [
+        (
+            SystemError("Negative size"),
+            TableError,
+            "off or damaged .*: Negative size.;",
+        ),
+        (struct.error("a\nbuffer"), TableError, r"damaged .read as b: a buffer.; copy"),
+        (ArithmeticError(), TableError, "read as b: ArithmeticError.; copy, download"),
         (MemoryError(), TableError, "^a needs more memory than"),
         (KeyboardInterrupt(), KeyboardInterrupt, "^$"),
         (ImportError("pip"), ImportError, "pip"),
-    ]:
-        with pytest.raises(kind, match=sentence), damage_errors("a", "b"):
-            raise error
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_damage_is_one_sentence_and_what_is_no_damage_is_not_called_so(
+    error, kind, sentence
+):
+    with pytest.raises(kind, match=sentence), damage_errors("a", "b"):
+        raise error
 
 
-def raise_table_error():
-    raise TableError("one sentence")
+def raise_error(error):
+    raise error
 
 
 def end_by(number):
@@ -62,46 +72,52 @@ def test_a_subprocess_returns_and_raises_as_this_one_would():
     np.testing.assert_array_equal(isolated(np.transpose, values), values.T)
     assert isolated(os.getpid) != os.getpid()
     with pytest.raises(TableError, match="one sentence"):
-        isolated(raise_table_error)
+        isolated(raise_error, TableError("one sentence"))
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 @on_linux
-def test_the_end_of_a_subprocess_is_an_exception():
-    for name in ("SIGSEGV", "SIGABRT", "SIGKILL"):
-        with pytest.raises(EndedError, match=f"ended by {name}"):
-            isolated(end_by, getattr(signal, name))
-    with pytest.raises(EndedError, match="the process that read it ended"):
-        isolated(os._exit, 3)
-    with pytest.raises(EndedError, match="did not end"):
-        isolated(loop, seconds=1)
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ((end_by, signal.SIGSEGV), "ended by SIGSEGV"),
+        ((end_by, signal.SIGABRT), "ended by SIGABRT"),
+        ((os._exit, 3), "the process that read it ended"),
+        ((loop,), "did not end"),
+    ],
+    ids=["crash", "abort", "exit", "loop"],
+)
+def test_the_end_of_a_subprocess_is_an_exception(call, reason):
+    with pytest.raises(EndedError, match=reason):
+        isolated(*call, seconds=1)
 
 
 @on_linux
-def test_an_interruption_leaves_no_process_behind(monkeypatch):
-    def interrupted(stream):
+def test_an_interruption_leaves_no_process_behind():
+    def interrupt(*_):
         raise KeyboardInterrupt
 
-    children, fork = [], os.fork
-    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[-1])
-    monkeypatch.setattr("ufselect.data.tables.isolation._received", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        isolated(loop)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            isolated(loop)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
-    with pytest.raises(ChildProcessError):
-        os.waitpid(children[0], os.WNOHANG)
+    assert multiprocessing.active_children() == []
+
+
+def fresh_pid(_):
+    return os.getpid(), isolated(os.getpid)
 
 
 @on_linux
-def test_a_library_that_ends_its_process_is_one_sentence(tmp_path, monkeypatch):
-    path = tmp_path / "a.mtx"
-    path.write_text("%%MatrixMarket matrix array real general\n2 1\n1\n2\n")
+def test_a_worker_that_may_have_no_subprocess_reads_by_itself():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        ((worker, reader),) = pool.map(fresh_pid, [0])
 
-    def crash(file, request, notes):
-        end_by(signal.SIGSEGV)
-
-    monkeypatch.setattr("ufselect.data.tables.matrices.read_matrix_market", crash)
-    refused(r"a\.mtx is cut off or damaged .*SIGSEGV", path, isolate=True)
+    assert worker == reader
 
 
 @on_linux
@@ -119,3 +135,13 @@ def test_memory_runs_out_in_one_process_and_not_on_the_machine():
     with pytest.raises(MemoryError):
         isolated(take, 4 * 10**8, 10**8)
     assert isolated(take, 10**7, 10**8) == 10**7
+    with pytest.raises(MemoryError):
+        isolated(np.ones, 4 * 10**8, memory=10**8)
+
+
+@on_linux
+def test_a_bomb_in_a_subprocess_is_one_sentence(tmp_path):
+    path = tmp_path / "a.mtx"
+    size = "99999999999 3 1\n1 1 3.5\n"
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n{size}")
+    refused(r"a\.mtx declares an array of shape", path, isolate=True)

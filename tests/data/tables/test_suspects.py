@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from table_reading import check, refused
 
 from ufselect.data import TableError, preview, read_table, write_table
-from ufselect.data.tables.table import incomplete_error
+from ufselect.data.tables.missing import incomplete_error
 
 GENES = ["TP53", "MYC", "KRAS", "EGFR", "BRCA1", "PTEN", "RB1", "CDH1", "ATM", "VHL"]
 

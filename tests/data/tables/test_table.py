@@ -8,13 +8,8 @@ import scipy.sparse as sp
 from table_reading import check
 
 from ufselect.data import TableError, read_table
-from ufselect.data.tables.table import (
-    Origin,
-    Table,
-    as_names,
-    filled,
-    without_incomplete,
-)
+from ufselect.data.tables.missing import filled, without_incomplete
+from ufselect.data.tables.table import Origin, Table, as_names
 
 TEXT = b"id,a,b,c\np,1,5,1\nq,,6,2\nr,3,7,inf\ns,8,8,3\n"
 

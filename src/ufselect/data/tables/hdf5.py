@@ -1,22 +1,22 @@
-"""Read files built on HDF5 with h5py: AnnData, 10x Genomics, MATLAB 7.3."""
+"""Read files on HDF5: AnnData with anndata; 10x Genomics and MATLAB 7.3 with h5py."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ufselect.data.tables.columns import assembled
-from ufselect.data.tables.detection import check_size, needed
+from ufselect.data.tables.detection import needed
 from ufselect.data.tables.isolation import damage_errors
 from ufselect.data.tables.matrices import (
     MATLAB_NUMBERS,
-    MAX_EXPANSION,
     MatrixReading,
     Variable,
+    check_declared,
     floating,
     read_older_matlab,
     text_of,
@@ -33,10 +33,6 @@ from ufselect.data.tables.table import (
 )
 
 MAGIC = (b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
-SPARSE = {"csr_matrix": sp.csr_array, "csc_matrix": sp.csc_array}
-SPARSE |= {"csr": sp.csr_array, "csc": sp.csc_array}
-# In larger files, only the columns of obs that are asked for are read.
-MAX_OBS_CELLS = 2_000_000
 # Places of gene names in 10x files of version 3 and 2.
 GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 
@@ -45,32 +41,41 @@ GENE_NAMES = ("features/name", "gene_names", "features/id", "genes")
 def opened_hdf5(path: Path, name: str) -> Iterator[Any]:
     """Open an HDF5 file; refuse links to other files, wherever they are in it."""
     h5py = needed("h5py", name)
-    with h5py.File(path, "r") as file:
+    with h5py.File(path, "r") as content:
 
         def outside(place: str, link: Any) -> str | None:
             return place if isinstance(link, h5py.ExternalLink) else None
 
-        found = file.visititems_links(outside)  # stops at the first that is not None
+        found = content.visititems_links(outside)  # stops at the first that is not None
         if found is not None:
             raise _refers_elsewhere(name, found)
-        yield file
+        yield content
+
+
+def is_elsewhere(item: Any) -> bool:
+    """Tell whether the content of a dataset is in another file.
+
+    A file from somebody else could read other files of yours.
+    """
+    return hasattr(item, "is_virtual") and bool(item.is_virtual or item.external)
+
+
+def check_stored(item: Any, file: File) -> None:
+    """Refuse a dataset, or a group with one, that this file does not hold."""
+    if hasattr(item, "visititems"):
+        item.visititems(
+            lambda _, part: check_stored(part, file) if hasattr(part, "shape") else None
+        )
+    elif hasattr(item, "shape"):
+        if is_elsewhere(item):
+            raise _refers_elsewhere(file.name, item.name)
+        stored, name = item.id.get_storage_size(), f"{item.name!r} in {file.name}"
+        check_declared(item.shape, item.dtype.itemsize, stored, file, name)
 
 
 def array_of(dataset: Any, file: File) -> Any:
-    """Return the content of a dataset that is in this file and fits into it.
-
-    Without this check, a file from somebody else could read other files of yours.
-    """
-    if dataset.is_virtual or dataset.external:
-        raise _refers_elsewhere(file.name, dataset.name)
-    declared = int(np.prod(dataset.shape, dtype=object)) * dataset.dtype.itemsize
-    stored = dataset.id.get_storage_size()
-    if declared > MAX_EXPANSION * (stored + 1024):
-        raise TableError(
-            f"{file.name} declares an array of shape {dataset.shape}, which is more "
-            "than the file holds; export it again"
-        )
-    check_size(declared, stored, file)
+    """Return the content of a dataset that is in this file and fits into it."""
+    check_stored(dataset, file)
     return dataset[()]
 
 
@@ -97,36 +102,38 @@ def kind_of_hdf5(file: File) -> str:
 
 
 def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
-    """Read ``X`` or the layer asked for, and the names of its axes."""
+    """Read ``X`` or the layer asked for, ``obs``, and the names of its axes."""
+    read = needed("anndata.io", file.name).read_elem
     with opened_hdf5(file.path, file.name) as content:
-        for part in ("obs", "var"):
-            if part not in content:
-                raise TableError(
-                    f"{file.name} has no {part!r}, so it is not an AnnData file; "
-                    "write it with anndata's write_h5ad"
-                )
-        layer, matrix = _layer(content, file, request)
-        values = floating(matrix, request, file.name)
-        samples, columns = _frame(content["obs"], file)
-        features, _ = _frame(content["var"], file)
-        known, asked = list(columns), (request.labels, request.groups)
-        labels, groups = (
-            None
-            if each is None
-            else columns[known[place_of(each, known, file.name, "column of obs")]]()
-            for each in asked
+        _check_anndata(content, file.name)
+        layers = {name: f"layers/{name}" for name in content.get("layers", ())}
+        layers = ({"X": "X"} if "X" in content else {}) | layers
+        layer = request.variable or next(iter(layers))
+        place_of(layer, list(layers), file.name, "layer")
+        parts = [content[part] for part in (layers[layer], "obs", "var")]
+        for part in parts:
+            check_stored(part, file)
+        matrix, obs, var = map(read, parts)
+    values = floating(matrix, request, file.name)
+    known = list(map(str, obs.columns))
+    asked = [
+        None if name is None else place_of(name, known, file.name, "column of obs")
+        for name in (request.labels, request.groups)
+    ]
+    labels, groups = (
+        None if place is None else text_of(_cells_of(obs, place, "")) for place in asked
+    )
+    # Columns of obs come before the features.
+    others = [
+        OtherColumn(
+            *(name, place - len(known), _cells_of(obs, place)),
+            why="It is a column of obs.",
         )
-        # Columns of obs come before the features, if they are not too many.
-        others = []
-        if len(samples) * len(columns) <= MAX_OBS_CELLS:
-            why = "It is a column of obs."
-            others = [
-                OtherColumn(name, place, np.array(texts, dtype=object), why=why)
-                for place, (name, cells) in enumerate(columns.items(), -len(columns))
-                if name not in asked and len(texts := cells()) == len(samples)
-            ]
-    return _cells(
-        *(values, features, samples, file, request, notes),
+        for place, name in enumerate(known)
+        if place not in asked
+    ]
+    return _of_observations(
+        *(values, text_of(var.index), text_of(obs.index), file, request, notes),
         details={"variable": layer},
         labels=labels,
         label_column=request.labels,
@@ -135,7 +142,37 @@ def read_anndata(file: File, request: Request, notes: list[str]) -> Table:
     )
 
 
-def _cells(
+def _check_anndata(content: Any, name: str) -> None:
+    """Refuse an HDF5 file that is not AnnData, or of an old version."""
+    for part in ("obs", "var"):
+        if part not in content:
+            raise TableError(
+                f"{name} has no {part!r}, so it is not an AnnData file; write it with "
+                "anndata's write_h5ad"
+            )
+        if "encoding-type" not in content[part].attrs:
+            raise TableError(
+                f"{name} was written by anndata before 0.7; read it with anndata's "
+                "read_h5ad and write it with write_h5ad"
+            )
+    if "X" not in content and not len(content.get("layers", ())):
+        raise TableError(f"{name} has no matrix X and no layer; export it again")
+    # Anywhere, since there may be links to it.
+    found = content.visititems(
+        lambda place, item: place if is_elsewhere(item) else None
+    )
+    if found is not None:
+        raise _refers_elsewhere(name, found)
+
+
+def _cells_of(frame: Any, place: int, missing: str | None = None) -> NDArray[Any]:
+    """Return a column of a data frame as objects."""
+    column = frame.iloc[:, place]
+    cells = column.astype(object).where(column.notna(), missing)
+    return np.asarray(cells, dtype=object)
+
+
+def _of_observations(
     values: Any,
     features: list[str],
     samples: list[str],
@@ -160,96 +197,6 @@ def _cells(
     return assembled(values, features, samples, file, columns, notes, **known)
 
 
-def _layer(content: Any, file: File, request: Request) -> tuple[str, Any]:
-    """Return the name of a layer, or X, and its matrix."""
-    layers = {"X": content["X"]} if "X" in content else {}
-    layers |= dict(content["layers"]) if "layers" in content else {}
-    if not layers:
-        raise TableError(f"{file.name} has no matrix X and no layer; export it again")
-    wanted = request.variable or ("X" if "X" in layers else next(iter(layers)))
-    wanted = list(layers)[place_of(wanted, list(layers), file.name, "layer")]
-    item = layers[wanted]
-    if hasattr(item, "dtype"):
-        return wanted, array_of(item, file)
-    encoding = _attribute(item, "encoding-type", "h5sparse_format")
-    shape = tuple(_attribute(item, "shape", "h5sparse_shape"))
-    if encoding not in SPARSE:
-        raise TableError(
-            f"{file.name} holds a matrix of the unknown encoding {encoding!r}; write "
-            "it with anndata's write_h5ad"
-        )
-    return wanted, SPARSE[encoding](_entries(item, file), shape=shape)
-
-
-def _entries(item: Any, file: File, *parts: str) -> tuple[Any, ...]:
-    """Return the arrays of a sparse matrix."""
-    wanted = parts or ("data", "indices", "indptr")
-    return tuple(array_of(item[part], file) for part in wanted)
-
-
-def _attribute(item: Any, *names: str) -> Any:
-    """Return an attribute by its current or its former name."""
-    return next((item.attrs[name] for name in names if name in item.attrs), ())
-
-
-def _frame(
-    frame: Any, file: File
-) -> tuple[list[str], dict[str, Callable[[], list[str]]]]:
-    """Return the index of a frame of AnnData, and functions that read its columns.
-
-    Columns with unknown encodings are left out.
-    """
-    if hasattr(frame, "dtype"):  # before version 0.7
-        rows = array_of(frame, file)
-        index, *names = rows.dtype.names
-        kinds = {n: frame.file.get(f"uns/{n}_categories") for n in names}
-        return text_of(rows[index]), {
-            name: partial(_old_column, rows[name], kinds[name], file) for name in names
-        }
-    index = frame.attrs["_index"]
-    names = [n for n in frame if n not in (index, "__categories")]
-    known = [name for name in names if _is_column(frame[name])]
-    columns: dict[str, Callable[[], list[str]]] = {
-        name: partial(_column, frame[name], file) for name in known
-    }
-    return _column(frame[index], file), columns
-
-
-def _old_column(values: Any, categories: Any, file: File) -> list[str]:
-    """Return a column from before version 0.7, with its categories, if it has any."""
-    if categories is None:
-        return text_of(values)
-    return _categorical(values, text_of(array_of(categories, file)))
-
-
-def _categorical(codes: Any, categories: list[str]) -> list[str]:
-    return [categories[code] if code >= 0 else "" for code in codes.tolist()]
-
-
-def _is_column(item: Any) -> bool:
-    if hasattr(item, "dtype"):
-        return item.ndim == 1 and item.dtype.kind in "biufSO"
-    return {"categories", "codes"} <= set(item) or {"values", "mask"} <= set(item)
-
-
-def _column(item: Any, file: File) -> list[str]:
-    """Return a column as text: plain, categorical, or with a mask of missing values."""
-    if hasattr(item, "dtype"):
-        values = array_of(item, file)
-        if "categories" not in item.attrs:
-            return text_of(values)
-        stored = item.file[item.attrs["categories"]]  # before version 0.7
-        categories = text_of(array_of(stored, file))
-    elif "categories" in item:
-        categories = _column(item["categories"], file)
-        values = array_of(item["codes"], file)
-    else:
-        texts = np.array(_column(item["values"], file), dtype=object)
-        texts[np.asarray(array_of(item["mask"], file), dtype=bool)] = ""
-        return [str(text) for text in texts]
-    return _categorical(values, categories)
-
-
 def _groups_of_10x(content: Any) -> list[str]:
     """Return the groups of a 10x file: ``matrix``, or one per genome in version 2."""
     parts = {"barcodes", "data", "indices", "indptr", "shape"}
@@ -262,6 +209,12 @@ def _groups_of_10x(content: Any) -> list[str]:
 
 def read_10x(file: File, request: Request, notes: list[str]) -> Table:
     """Read counts of Cell Ranger, which stores a cell per column."""
+    for option in ("labels", "groups"):
+        if getattr(request, option) is not None:
+            raise TableError(
+                f"{file.name} is a 10x Genomics file, which has no {option}; leave "
+                f"--{option} out"
+            )
     with opened_hdf5(file.path, file.name) as content:
         groups = _groups_of_10x(content)
         wanted = request.variable or groups[0]
@@ -270,20 +223,18 @@ def read_10x(file: File, request: Request, notes: list[str]) -> Table:
                 f"Genome {wanted!r} was read; --variable reads {listed(groups[1:])}."
             )
         group = content[groups[place_of(wanted, groups, file.name, "genome")]]
-        n_features, n_samples = map(int, array_of(group["shape"], file))
-        # CSC with a cell per column is CSR with a cell per row.
-        values = sp.csr_array(_entries(group, file), shape=(n_samples, n_features))
-        values = floating(values, request, file.name)
-        samples = text_of(array_of(group["barcodes"], file))
-        named = next(each for each in GENE_NAMES if each in group)
-        features = text_of(array_of(group[named], file))
-    for option, asked in (("labels", request.labels), ("groups", request.groups)):
-        if asked is not None:
-            raise TableError(
-                f"{file.name} is a 10x Genomics file, which has no {option}; leave "
-                f"--{option} out"
-            )
-    return _cells(values, features, samples, file, request, notes)
+        genes = next(each for each in GENE_NAMES if each in group)
+        data, indices, indptr, shape, barcodes, names = (
+            array_of(group[part], file)
+            for part in ("data", "indices", "indptr", "shape", "barcodes", genes)
+        )
+    n_features, n_samples = map(int, shape)
+    # CSC with a cell per column is CSR with a cell per row.
+    values = sp.csr_array((data, indices, indptr), shape=(n_samples, n_features))
+    values = floating(values, request, file.name)
+    return _of_observations(
+        values, text_of(names), text_of(barcodes), file, request, notes
+    )
 
 
 def read_matlab(file: File, request: Request, notes: list[str]) -> Table:
@@ -328,8 +279,8 @@ def _matlab_numbers(item: Any, file: File) -> Any:
     n_rows, n_columns = _matlab_shape(item)
     if "data" not in item:  # no entry at all
         return sp.csc_array((n_rows, n_columns))
-    entries = _entries(item, file, "data", "ir", "jc")
-    return sp.csc_array(entries, shape=(n_rows, n_columns))
+    data, rows, starts = (array_of(item[part], file) for part in ("data", "ir", "jc"))
+    return sp.csc_array((data, rows, starts), shape=(n_rows, n_columns))
 
 
 def _matlab_strings(content: Any, name: str, file: File) -> list[str]:

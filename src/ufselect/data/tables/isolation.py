@@ -4,8 +4,8 @@ Libraries for binary formats trust the headers of a file. On a damaged file they
 many kinds of errors, and some crash the process.
 """
 
-import contextlib
 import faulthandler
+import multiprocessing
 import os
 import pickle
 import re
@@ -13,11 +13,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ufselect.data.tables.table import TableError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 # Other systems have no fork, or have libraries that do not survive it.
 CAN_ISOLATE = sys.platform == "linux"
@@ -96,79 +99,68 @@ def isolated(
     >>> isolated(divmod, 7, 2)
     (3, 1)
     """
-    if not CAN_ISOLATE:
+    # A worker of multiprocessing.Pool is a daemon, which may have no subprocess.
+    if not CAN_ISOLATE or multiprocessing.current_process().daemon:
         return function(*arguments)
-    reading, writing = os.pipe()
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    call = (sender, function, arguments, seconds, memory)
+    child = context.Process(target=_answer, args=call)
     with warnings.catch_warnings():
         # Python warns of other threads; the child has and needs none of them.
         warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _answer(writing, function, arguments, seconds, memory)
-    os.close(writing)
+        child.start()
+    sender.close()
     try:
-        answer = _received(reading)
-    except BaseException:
-        # Such as an interruption: nobody waits for the answer any more.
-        os.kill(child, signal.SIGKILL)
-        raise
+        # Connection.recv would hold the answer twice.
+        with open(receiver.fileno(), "rb", closefd=False) as stream:
+            error, value = pickle.load(stream)  # nosec B301 # our process wrote it
+    except (EOFError, pickle.UnpicklingError):
+        child.join()
+        raise EndedError(_reason(child.exitcode or 0)) from None
     finally:
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if answer is None:
-        raise EndedError(_reason(code))
-    succeeded, value = answer
-    if not succeeded:
-        raise value
+        receiver.close()
+        child.kill()
+        child.join()
+        with suppress(ValueError):  # another thread may have noticed its end first
+            child.close()
+    if error is not None:
+        raise error
     return value
 
 
 def _answer(
-    writing: int,
+    sender: "Connection",
     function: Callable[..., Any],
     arguments: Any,
     seconds: int,
     memory: int | None,
 ) -> None:
-    """Call the function in the subprocess, send its result, and end."""
+    """Call the function in the subprocess, and send its error or its result."""
     import resource  # only systems with fork have it
 
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY or seconds < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # What libraries and Python print before a crash helps nobody.
+    faulthandler.disable()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    answer: tuple[Exception | None, Any]
     try:
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        if hard == resource.RLIM_INFINITY or seconds < hard:
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
-        faulthandler.disable()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        # What libraries print before a crash helps nobody.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        try:
-            with within_memory(memory):
-                answer = True, function(*arguments)
-        except Exception as error:  # noqa: BLE001 - it is raised in the other process
-            answer = False, error
-        with open(writing, "wb") as stream:
-            pickle.dump(answer, stream, protocol=5)
-    finally:
-        # At once: what else ends a program belongs to the other process.
-        os._exit(0)
-
-
-def _received(reading: int) -> Any:
-    """Return what the subprocess sends, or None if it ends before that."""
-    with (
-        open(reading, "rb") as stream,
-        contextlib.suppress(EOFError, pickle.UnpicklingError),
-    ):
-        return pickle.load(stream)  # nosec B301 # our own process wrote it
-    return None
+        with within_memory(memory):
+            answer = None, function(*arguments)
+    except Exception as error:  # noqa: BLE001 - it is raised in the other process
+        answer = error, None
+    with open(sender.fileno(), "wb", closefd=False) as stream:
+        pickle.dump(answer, stream, protocol=5)
 
 
 def _reason(code: int) -> str:
     if code == -signal.SIGXCPU:
         return "reading it did not end"
     if code < 0:
-        with contextlib.suppress(ValueError):
-            return f"the process that read it was ended by {signal.Signals(-code).name}"
+        return f"the process that read it was ended by {signal.Signals(-code).name}"
     return "the process that read it ended"
 
 

@@ -1,13 +1,12 @@
 """Read matrices: NumPy, MATLAB up to version 7, Matrix Market."""
 
 import csv
-import struct
-import sys
+import math
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,18 +29,17 @@ from ufselect.data.tables.table import (
 MAX_EXPANSION = 1100
 # A larger NumPy array is memory-mapped.
 MAX_BYTES_AT_ONCE = 1 << 28
+# Usual names of the table, of feature names and of sample names.
 USUAL = ("X", "x", "fea", "features", "data", "Data", "matrix", "A", "table")
 FEATURE_NAMES = ("feature_names", "features", "names", "columns", "genes", "var_names")
 SAMPLE_NAMES = ("sample_names", "samples", "index", "ids", "rows", "obs_names")
 FEATURE_FILES = ("features", "genes")
 SAMPLE_FILES = ("barcodes", "cells", "samples")
+# Arrays of a sparse matrix in an archive, in any of SciPy's formats.
+SPARSE_PARTS = {"_is_array", "format", "shape", "data"}
+SPARSE_PARTS |= {"indices", "indptr", "row", "col", "offsets"}
 MATLAB_NUMBERS = {"double", "single", "logical", "sparse"}
 MATLAB_NUMBERS |= {f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)}
-# MATLAB files up to version 7: header, byte orders, types of elements.
-HEADER_BYTES = 128
-BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
-MATRIX_ELEMENT = 14
-DATA_ELEMENTS = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18}  # the rest is reserved
 
 
 class Variable(NamedTuple):
@@ -90,6 +88,24 @@ def floating(
     return np.ascontiguousarray(values, dtype=kind)
 
 
+def too_large(name: str, shape: Sequence[int]) -> TableError:
+    """Return the error for an array that declares more than its file holds."""
+    return TableError(
+        f"{name} declares an array of shape {tuple(shape)}, which is more than it "
+        "holds; it is cut off or damaged, so copy or save it again"
+    )
+
+
+def check_declared(
+    shape: Sequence[int], itemsize: int, stored: int, file: File, name: str
+) -> None:
+    """Refuse an array whose stored bytes cannot hold it, or that does not fit here."""
+    declared = math.prod(map(int, shape)) * itemsize
+    if declared > MAX_EXPANSION * (stored + 1024):
+        raise too_large(name, shape)
+    check_size(declared, stored, file)
+
+
 def text_of(values: Any) -> list[str]:
     """Return an array as text: bytes are UTF-8, whole numbers have no point.
 
@@ -99,13 +115,7 @@ def text_of(values: Any) -> list[str]:
     >>> text_of(np.array([b"a", b"b"])), text_of(np.array([1.0, 2.0]))
     (['a', 'b'], ['1', '2'])
     """
-    cells = np.asarray(values).ravel()
-    if cells.dtype.kind == "U":
-        # Python does not check that the numbers in the array are characters.
-        native = cells.astype(cells.dtype.newbyteorder("="))
-        if native.nbytes and native.view(np.uint32).max() > sys.maxunicode:
-            raise ValueError("it has text of invalid characters")
-    return [_text(value) for value in cells.tolist()]
+    return [_text(value) for value in np.asarray(values).ravel().tolist()]
 
 
 def _text(value: Any) -> str:
@@ -120,8 +130,9 @@ def variable_parts(
     reading: MatrixReading, file: File, request: Request, notes: list[str]
 ) -> Table:
     """Read the table among variables, and the names and labels beside it."""
-    key = chosen_variable(reading.variables, request.variable, file)
-    notes.append(f"Variable {key!r} is the table.")
+    key, others = chosen_variable(reading.variables, request.variable, file)
+    more = f"; --variable reads {listed(others)}" if others else ""
+    notes.append(f"Variable {key!r} is the table{more}.")
     name, numbers = f"{key!r} in {file.name}", reading.numbers(key)
     values = floating(numbers, request, name, transpose=request.transpose)
     n_samples, n_features = values.shape
@@ -147,8 +158,10 @@ def variable_parts(
 
 def chosen_variable(
     variables: Mapping[str, Variable], wanted: str | None, file: File
-) -> str:
-    """Return the name of the variable that is the table, by its name and shape.
+) -> tuple[str, list[str]]:
+    """Return the name of the variable that is the table, and of other matrices.
+
+    The table is the only matrix, or has a usual name and no other matrix is as large.
 
     Examples
     --------
@@ -156,33 +169,33 @@ def chosen_variable(
     >>> file = File(Path("a.mat"), None, "a.mat")
     >>> labels, matrix = Variable((5, 1), True), Variable((5, 4), True)
     >>> chosen_variable({"Y": labels, "M": matrix}, None, file)
-    'M'
+    ('M', [])
     """
     if wanted is not None:
-        return list(variables)[place_of(wanted, list(variables), file.name, "variable")]
-    tables = [
-        name
+        place = place_of(wanted, list(variables), file.name, "variable")
+        return list(variables)[place], []
+    numeric = {
+        name: each.shape
         for name, each in variables.items()
         if each.numeric and len(each.shape) == 2 and min(each.shape) > 0
-    ]
-    if not tables:
+    }
+    if not numeric:
         kinds = [f"{n} ({each.kind or 'text'})" for n, each in variables.items()]
         held = f", only {listed(kinds)}" if kinds else ""
         raise TableError(
             f"{file.name} has no matrix of numbers{held}; save the matrix as a "
             "variable of its own"
         )
-    for usual in USUAL:
-        if usual in tables:
-            return usual
-    wide = [name for name in tables if min(variables[name].shape) > 1] or tables
-    if len(wide) > 1:
+    wide = {n: shape for n, shape in numeric.items() if min(shape) > 1} or numeric
+    usual = next((name for name in USUAL if name in wide), None)
+    alike = [n for n in wide if usual is None or wide[n] == wide[usual]]
+    if len(alike) > 1:
         raise TableError(
-            f"{file.name} has several matrices, {listed(wide)}; say which one with "
-            f"--variable {wide[0]}",
-            [Remedy(f"Read {each!r}", (f"--variable={each}",)) for each in wide],
+            f"{file.name} has several matrices, {listed(alike)}; say which one with "
+            f"--variable {alike[0]}",
+            [Remedy(f"Read {each!r}", (f"--variable={each}",)) for each in alike],
         )
-    return wide[0]
+    return alike[0], [name for name in wide if name != alike[0]]
 
 
 def _usual_names(
@@ -241,12 +254,8 @@ def checked_header(stream: IO[bytes], size: int, name: str) -> Variable:
             f"{name} holds Python objects (a pickle), which can run any program; save "
             "the numbers with astype(float)"
         )
-    declared = int(np.prod(shape, dtype=object)) * kind.itemsize
-    if declared > size - stream.tell():
-        raise TableError(
-            f"{name} declares an array of shape {shape}, which is more than it holds; "
-            "it is cut off or damaged, so copy or save it again"
-        )
+    if math.prod(shape) * kind.itemsize > size - stream.tell():
+        raise too_large(name, shape)
     return Variable(shape, kind.kind in "fiub")
 
 
@@ -257,20 +266,20 @@ def read_npz(file: File, request: Request, notes: list[str]) -> Table:
         for member in archive.infolist():
             key, dot, _ = member.filename.rpartition(".npy")
             if dot:
-                packed = MAX_EXPANSION * (member.compress_size + 1024)
                 check_size(member.file_size, member.compress_size, file)
+                packed = MAX_EXPANSION * (member.compress_size + 1024)
+                size, name = min(member.file_size, packed), f"{key!r} in {file.name}"
                 with archive.open(member) as stream:
-                    variables[key] = checked_header(
-                        stream, min(member.file_size, packed), f"{key!r} in {file.name}"
-                    )
-    if set(variables) >= {"data", "shape", "format"}:
-        matrix, transpose = sp.load_npz(file.path), request.transpose
-        values = floating(matrix, request, file.name, transpose=transpose)
-        return assembled(values, None, None, file, request, notes)
+                    variables[key] = checked_header(stream, size, name)
     with np.load(file.path, allow_pickle=False) as arrays:
-        reading = MatrixReading(
-            variables, arrays.__getitem__, lambda key: text_of(arrays[key])
-        )
+        read: Callable[[str], Any] = arrays.__getitem__
+        if set(variables) >= {"data", "shape", "format"}:
+            matrix = sp.load_npz(file.path)
+            rest = [name for name in variables if name not in SPARSE_PARTS]
+            variables = {name: variables[name] for name in rest}
+            variables["X"] = Variable(matrix.shape, True)
+            read = {"X": matrix}.__getitem__
+        reading = MatrixReading(variables, read, lambda key: text_of(arrays[key]))
         return variable_parts(reading, file, request, notes)
 
 
@@ -278,21 +287,17 @@ def read_older_matlab(file: File, request: Request, notes: list[str]) -> Table:
     """Read a matrix of a MATLAB file of version 4 to 7."""
     from scipy.io import loadmat, whosmat  # take half a second to import
 
-    check_matlab_elements(file.path, file.name)
-    most = MAX_EXPANSION * file.path.stat().st_size
-    variables = {}
-    for name, shape, kind in whosmat(file.path):
-        if int(np.prod(shape, dtype=object)) > most and kind != "sparse":
-            raise TableError(
-                f"{file.name} declares {name!r} of shape {shape}, which is more than "
-                "the file holds; export it again"
-            )
-        variables[name] = Variable(shape, kind in MATLAB_NUMBERS, kind)
+    variables = {
+        name: Variable(shape, kind in MATLAB_NUMBERS, kind)
+        for name, shape, kind in whosmat(file.path)
+    }
 
     def load(name: str) -> Any:
         shape, _, kind = variables[name]
-        size = 0 if kind == "sparse" else int(np.prod(shape, dtype=object))
-        check_size(np.dtype(np.float64).itemsize * size, file.path.stat().st_size, file)
+        if kind != "sparse":
+            size = file.path.stat().st_size
+            check_declared(shape, 1, size, file, f"{name!r} in {file.name}")
+            check_size(8 * math.prod(map(int, shape)), size, file)
         return loadmat(file.path, variable_names=[name])[name]
 
     reading = MatrixReading(variables, load, lambda name: _matlab_strings(load(name)))
@@ -304,52 +309,12 @@ def _matlab_strings(values: Any) -> list[str]:
     if values.dtype.kind == "O":
         cells = (np.asarray(cell).ravel() for cell in values.ravel())
         return [text_of(cell)[0] if cell.size else "" for cell in cells]
-    if values.dtype.kind == "U":
-        return [str(value).strip() for value in values.ravel()]
-    return text_of(values)
-
-
-def check_matlab_elements(path: Path, name: str) -> None:
-    """Refuse a file with an element of an unknown type, which crashes SciPy.
-
-    Compressed elements need no check: they have a checksum.
-    """
-    with path.open("rb") as stream:
-        order = BYTE_ORDERS.get(stream.read(HEADER_BYTES)[-2:])
-        # Version 4 has neither this header nor these elements.
-        while order is not None and (tag := _matlab_tag(stream, order)) is not None:
-            kind, size = tag
-            end = stream.tell() + size
-            # The parts of matrices in a matrix follow as if they were its own.
-            while kind == MATRIX_ELEMENT and stream.tell() < end:
-                if (tag := _matlab_tag(stream, order)) is None:
-                    break
-                part, part_size = tag
-                if part == MATRIX_ELEMENT:
-                    continue
-                if part not in DATA_ELEMENTS:
-                    raise TableError(
-                        f"{name} is cut off or damaged (at byte {stream.tell() - 8} "
-                        f"there is an element of the unknown type {part}); copy, "
-                        "download or save it again"
-                    )
-                stream.seek(-part_size % 8 + part_size, 1)
-            stream.seek(end)
-
-
-def _matlab_tag(stream: BinaryIO, order: str) -> tuple[int, int] | None:
-    """Return the type of the next element and the number of bytes after its tag."""
-    content = stream.read(8)
-    if len(content) < 8:
-        return None
-    kind, size = struct.unpack(f"{order}II", content)
-    # A small element has its size and its content in the tag.
-    return (kind & 0xFFFF, 0) if kind >> 16 else (kind, size)
+    return [text.strip() for text in text_of(values)]
 
 
 def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
     """Read a matrix, sparse or not; files of names beside it tell what rows are."""
-    from scipy.io import mmread  # takes half a second to import
+    from scipy.io import mminfo, mmread  # take half a second to import
 
     spool = None
     if file.compression is not None:
@@ -357,33 +322,40 @@ def read_matrix_market(file: File, request: Request, notes: list[str]) -> Table:
         with opened(file) as stream:
             spool = Spool(stream, file.name)
     path = file.path if spool is None else spool.path
-    _check_matrix_market(path, file.name)
+    _check_numbers_end(path)
+    n_rows, n_columns, n_entries, layout, _, _ = mminfo(path)
+    size, shortest = path.stat().st_size, 2 if layout == "array" else 4
+    if shortest * n_entries > size + 4 or n_rows + n_columns > 1000 * size:
+        raise too_large(file.name, (n_rows, n_columns))
     matrix = mmread(path)
     features, samples = (
         names_beside(file.path, kinds) for kinds in (FEATURE_FILES, SAMPLE_FILES)
     )
-    transpose, (n_rows, n_columns) = request.transpose, matrix.shape
+    transpose = request.transpose
     if transpose is None:
-        # Whether the names fit only if rows are features.
-        fits = n_rows != n_columns if samples is None else len(samples) == n_columns
+        # As in files of 10x Genomics, even if as many samples would fit.
+        fits = samples is None or len(samples) == n_columns
         transpose = features is not None and len(features) == n_rows and fits
     values = floating(matrix, request, file.name, transpose=transpose)
     if transpose:
         notes.append("The table was transposed: its columns are samples.")
-    if len(samples or []) != values.shape[0]:
-        samples = None
-    if len(features or []) != values.shape[1]:
-        features = None
+    found, lengths = (samples, features), values.shape
+    samples, features = (
+        names if names is not None and len(names) == length else None
+        for names, length in zip(found, lengths, strict=True)
+    )
+    if (samples, features) != found:
+        notes.append(
+            "A file of names beside the matrix does not fit it, so it is not used."
+        )
     if features is not None:
         notes.append("Feature names come from a file beside the matrix.")
     details = {"transposed": transpose}
     return assembled(values, features, samples, file, request, notes, details=details)
 
 
-def _check_matrix_market(path: Path, name: str) -> None:
-    """Refuse files that crash SciPy's reader, and with it the process."""
-    from scipy.io import mminfo
-
+def _check_numbers_end(path: Path) -> None:
+    """Refuse NUL bytes and a number that is cut off, which crash SciPy's reader."""
     last = b""
     with path.open("rb") as stream:
         while chunk := stream.read(1 << 20):
@@ -392,14 +364,6 @@ def _check_matrix_market(path: Path, name: str) -> None:
                 raise ValueError("it has NUL bytes")
     if last not in b"0123456789. \t\r\n":
         raise ValueError(f"it ends with {last!r}, not with a number")
-    n_rows, n_columns, n_entries, layout, _, _ = mminfo(path)
-    size = path.stat().st_size
-    shortest = 2 if layout == "array" else 4
-    if shortest * n_entries > size + 4 or n_rows + n_columns > 1000 * size:
-        raise TableError(
-            f"{name} declares {n_rows} x {n_columns} with {n_entries} entries, which "
-            "is more than it holds; it is cut off or damaged, so copy it again"
-        )
 
 
 def names_beside(path: Path, kinds: Sequence[str]) -> list[str] | None:

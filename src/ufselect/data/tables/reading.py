@@ -17,6 +17,7 @@ from ufselect.data.tables.detection import (
     compression_of,
     detect,
     located,
+    needed,
     opened,
 )
 from ufselect.data.tables.frames import read_excel, read_feather, read_parquet
@@ -208,6 +209,8 @@ def _read(file: File, request: Request, holder: Spool | None, isolate: bool) -> 
             holder = Spool(plain, file.name, named=True)
         inner = file._replace(path=holder.path)
     if isolate and form.crashing:
+        if kind == "h5ad":
+            needed("anndata", file.name)  # imported here, it serves the writing, too
         size = file.path.stat().st_size
         most = READING_COPIES * max(MAX_EXPANSION_RATIO * size, MIN_LARGE_BYTES)
         try:

@@ -5,7 +5,6 @@ import os
 import shutil
 import sys
 import tempfile
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, time
@@ -18,8 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ufselect.data.replacing import not_written, replacing, write_whole
-from ufselect.data.tables.conventions import number
+from ufselect.data.replacing import not_written, replacing
 from ufselect.data.tables.detection import (
     OPENERS,
     SUFFIXES,
@@ -35,16 +33,21 @@ from ufselect.data.tables.table import (
     number_text,
     placed_names,
 )
+from ufselect.data.tables.writing_matrices import (
+    dense,
+    write_anndata,
+    write_matlab,
+    write_matrix_market,
+    write_npy,
+    write_npz,
+)
 
 Destination = str | os.PathLike[str] | BinaryIO
 # Formats that are only read, and the format to write instead.
 INSTEAD = {"10x": "mtx"}
-# Names of columns, as in ``ufselect.tl.select``. Those of an earlier selection are
-# deleted, since they would contradict the new ones.
-KEY = "ufselect"
-EARLIER = tuple(
-    f"{KEY}{ending}" for ending in ("", "_rank", "_score", "_n_batches", "_selected")
-)
+# The largest sheet, and the longest cell.
+EXCEL_SHAPE = (1_048_576, 16_384)
+EXCEL_CHARACTERS = 32_767
 
 
 def write_table(
@@ -116,13 +119,13 @@ def write_table(
     def write(part: Path, final: Path | None) -> None:
         kind, compression = _format(table, final)
         if kind == "h5ad":
-            _write_anndata(
+            write_anndata(
                 table, columns, ranked, part, write_filled=write_filled, subset=subset
             )
         elif kind == "text":
             _write_text(chosen, part, compression, final, escape_formulas)
         elif kind == "mtx":
-            _write_matrix_market(chosen, part, compression, final, overwrite)
+            write_matrix_market(chosen, part, compression, final, overwrite)
         else:
             WRITERS[kind](chosen, part)
 
@@ -202,7 +205,7 @@ def _format(table: Table, final: Path | None) -> tuple[str, str | None]:
 
 def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
     """Return titles and cells of all columns, in their original order."""
-    values, names = _dense(table), table.names()
+    values, names = dense(table), table.names()
     found: list[tuple[float, str, NDArray[Any]]]
     if table.origin.details.get("transposed"):
         samples = table.sample_names
@@ -220,11 +223,6 @@ def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
         found = [(*key, cells) for key, cells in columns.items()]
     found.sort(key=lambda column: column[0])
     return [(title, cells) for _, title, cells in found]
-
-
-def _dense(table: Table) -> NDArray[Any]:
-    values = table.values
-    return np.asarray(values.toarray() if is_sparse(values) else values)
 
 
 def _rows_above(table: Table) -> list[list[Any]]:
@@ -267,13 +265,11 @@ def _write_text(
         return [t.replace(".", decimal) for t in texts] if decimal != "." else texts
 
     columns = _columns(table)
-    header = details.get("header", True)
-    rows = [[clean(title) for title, _ in columns]] if header else []
-    rows += [list(map(text_of, row)) for row in _rows_above(table)]
-    encoding = details.get("encoding", "utf-8")
+    header = [[title for title, _ in columns]] if details.get("header", True) else []
+    rows = (list(map(text_of, row)) for row in [*header, *_rows_above(table)])
     with (
         OPENERS[compression](path, "wb") as stream,
-        TextIOWrapper(stream, encoding=encoding, newline="") as text,
+        TextIOWrapper(stream, details.get("encoding", "utf-8"), newline="") as text,
     ):
         writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
         texts = [texts_of(cells) for _, cells in columns]
@@ -314,163 +310,48 @@ def _write_feather(table: Table, path: Path) -> None:
 def _write_excel(table: Table, path: Path) -> None:
     """Write a workbook; text is never stored as a formula."""
     book = needed("openpyxl", "Excel").Workbook(write_only=True)
-    cells = needed("openpyxl.cell.cell", "Excel")
+    parts = needed("openpyxl.cell.cell", "Excel")
+    columns, rows = _columns(table), _rows_above(table)
+    if table.origin.details.get("header", True):
+        rows.insert(0, [title for title, _ in columns])
+    texts: list[Any] = [cells for _, cells in columns if cells.dtype.kind in "UO"]
+    longest = max((len(str(t)) for each in (*texts, *rows) for t in each), default=0)
+    height = max((len(cells) for _, cells in columns), default=0)
+    shape = len(rows) + height, len(columns)
+    if longest > EXCEL_CHARACTERS or any(np.greater(shape, EXCEL_SHAPE)):
+        raise TableError(
+            f"a sheet holds {EXCEL_SHAPE[0]} rows, {EXCEL_SHAPE[1]} columns and "
+            f"{EXCEL_CHARACTERS} characters in a cell, but the result has {shape[0]}, "
+            f"{shape[1]} and {longest}; write .csv or .parquet"
+        )
     sheet = book.create_sheet(table.origin.details.get("sheet", "selected"))
 
     def cell_of(value: Any) -> Any:
         if value is None or isinstance(value, (bool, date, time)):
             return value
-        if isinstance(value, (int, float, np.number)):
-            return None if np.isnan(value) else float(value)
-        value = str(value)
-        cell = cells.WriteOnlyCell(sheet, cells.ILLEGAL_CHARACTERS_RE.sub("", value))
-        cell.data_type = "s"  # even if it begins with =
+        kind = "s"  # text, even if it begins with =
+        if isinstance(value, (int, float, np.number)) and not np.isinf(value):
+            if np.isnan(value) or float(f"{value:.16g}") == value:
+                return None if np.isnan(value) else float(value)
+            kind = "n"  # openpyxl rounds floats to 16 digits
+        text = parts.ILLEGAL_CHARACTERS_RE.sub("", str(value))
+        cell = parts.WriteOnlyCell(sheet, text)
+        cell.data_type = kind
         return cell
 
-    columns = _columns(table)
-    if table.origin.details.get("header", True):
-        sheet.append([cell_of(title) for title, _ in columns])
-    for row in _rows_above(table):
+    for row in chain(rows, zip(*(column for _, column in columns), strict=True)):
         sheet.append(list(map(cell_of, row)))
-    for values in zip(*(column for _, column in columns), strict=True):
-        sheet.append(list(map(cell_of, values)))
     # In memory first: on a full disk an archive fails again when it is closed.
     content = BytesIO()
     book.save(content)
     path.write_bytes(content.getvalue())
 
 
-def _write_npy(table: Table, path: Path) -> None:
-    with path.open("wb") as stream:
-        np.save(stream, _dense(table), allow_pickle=False)
-
-
-def _write_npz(table: Table, path: Path) -> None:
-    """Write the table, names and labels, or only the matrix if it is sparse."""
-    with path.open("wb") as stream:
-        if is_sparse(table.values):
-            sp.save_npz(stream, table.values)
-        else:
-            np.savez_compressed(stream, **_variables(table))
-
-
-def _write_matlab(table: Table, path: Path) -> None:
-    """Write a MATLAB file of version 5, which all versions of MATLAB read."""
-    from scipy.io import savemat  # takes half a second to import
-
-    variables = {}
-    for name, values in _variables(table).items():
-        if values.ndim == 1:  # a column; text as cells, which may differ in length
-            kind = object if values.dtype.kind == "U" else values.dtype
-            values = values.astype(kind)[:, np.newaxis]
-        variables[name] = values
-    savemat(path, variables, appendmat=False, do_compression=True)
-
-
-def _variables(table: Table) -> dict[str, Any]:
-    """Return the table, names and labels, under their original names."""
-    details = table.origin.details
-    result = {details.get("variable") or "X": table.values}
-    if table.feature_names is not None:
-        result[details.get("names") or "feature_names"] = table.feature_names
-    if table.sample_names is not None:
-        result[details.get("samples") or "sample_names"] = table.sample_names
-    for other in table.other_columns():
-        cells = other.cells
-        if other.role in ("label", "group") and cells.dtype.kind == "U":
-            numbers = [number(text) for text in cells.tolist()]
-            text = any(value is None or np.isnan(value) for value in numbers)
-            result[other.name] = cells if text else np.array(numbers)
-        elif (
-            table.format not in ("npz", "mat")
-            and not (other.of_features or other.role == "sample names")
-            and other.name not in result
-        ):
-            texts = ["" if each is None else str(each) for each in cells.tolist()]
-            result[other.name] = np.array(texts) if cells.dtype.kind == "O" else cells
-    return result
-
-
-def _write_matrix_market(
-    table: Table,
-    path: Path,
-    compression: str | None,
-    final: Path | None,
-    overwrite: bool,
-) -> None:
-    """Write a matrix, and its names into files beside it."""
-    from scipy.io import mmwrite  # takes half a second to import
-
-    from ufselect.data.tables.matrices import name_files
-
-    values = table.values.T if table.origin.details.get("transposed") else table.values
-    plain = path.with_name(f"{path.name}.plain.mtx")
-    try:
-        mmwrite(plain, values)
-        with plain.open("rb") as source, OPENERS[compression](path, "wb") as target:
-            shutil.copyfileobj(source, target)
-    finally:
-        plain.unlink(missing_ok=True)
-    samples = table.sample_names
-    for kind, names in (("features", table.feature_names), ("barcodes", samples)):
-        if final is not None and names is not None:
-            text = "".join(f"{name}\n" for name in names.tolist())
-            write_whole(name_files(final, kind)[0], text, overwrite=overwrite)
-
-
-def _write_anndata(
-    table: Table,
-    columns: NDArray[np.intp],
-    scores: NDArray[Any] | None,
-    path: Path,
-    *,
-    write_filled: bool,
-    subset: bool,
-) -> None:
-    """Write the selected features of an AnnData file, or mark them in ``var``.
-
-    The best rank is 1; features that were left out have rank 0 and no score.
-    """
-    origin = table.origin
-    if table.format != "h5ad":
-        raise TableError(
-            f"{origin.name} is not an AnnData file, so the result cannot be written as "
-            ".h5ad; choose .csv or .parquet"
-        )
-    anndata = needed("anndata", origin.name)
-    with warnings.catch_warnings():
-        # Warnings about old encodings and repeated names do not matter here.
-        warnings.simplefilter("ignore")
-        data = anndata.read_h5ad(origin.path)
-        places = table.places
-        rows = np.arange(data.n_obs) if origin.rows is None else origin.rows
-        if write_filled and (cells := table.filled_cells) is not None:
-            layer = origin.details["variable"]
-            matrix = data.X if layer == "X" else data.layers[layer]
-            at = rows[cells.rows], places[cells.columns]
-            matrix[at] = table.values[cells.rows, cells.columns]
-        data.var = data.var.drop(columns=[*EARLIER], errors="ignore")
-        selected = np.zeros(data.n_vars, dtype=bool)
-        selected[places[columns]] = True
-        data.var[KEY] = selected
-        if scores is not None:
-            rank = np.zeros(data.n_vars, dtype=np.int64)
-            order = np.argsort(-scores, kind="stable")
-            rank[places[order]] = np.arange(1, len(places) + 1)
-            score = np.full(data.n_vars, np.nan)
-            score[places] = scores
-            data.var[f"{KEY}_rank"], data.var[f"{KEY}_score"] = rank, score
-        data.uns.pop(KEY, None)
-        if subset:
-            data = data[rows, selected]
-        data.write_h5ad(path)
-
-
 WRITERS = {
     "parquet": _write_parquet,
     "feather": _write_feather,
     "excel": _write_excel,
-    "npy": _write_npy,
-    "npz": _write_npz,
-    "mat": _write_matlab,
+    "npy": write_npy,
+    "npz": write_npz,
+    "mat": write_matlab,
 }
