@@ -182,7 +182,11 @@ class Comparison:
             "table": [Bullets(reading or ["Nothing was left out or changed."])],
             "repeat": more,
         }
-        given = {"compared": self, "n_features": len(feature_names), **made}
+        given: dict[str, Any] = {
+            "compared": self,
+            "n_features": len(feature_names),
+            **made,
+        }
         sections = [
             section("compare.words.j2", name, title, blocks[name], link=link, **given)
             for name, (link, title) in SECTIONS.items()

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ufselect.data.tables.layout import looks_like_formula
@@ -285,7 +285,7 @@ def content_security_policy() -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("ufselect.report"),
-        autoescape=lambda name: name is None or name.endswith(".html.j2"),
+        autoescape=select_autoescape(["html.j2"]),  # the others make plain text
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
