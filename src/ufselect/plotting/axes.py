@@ -59,17 +59,11 @@ class Plot:
     ----------
     svg : str
         The figure as an SVG element.
-    figure : matplotlib.figure.Figure or None
-        The figure itself, unless it was made without Matplotlib.
-
-    Examples
-    --------
-    >>> Plot('<svg xmlns="http://www.w3.org/2000/svg"></svg>').svg[:4]
-    '<svg'
+    figure : matplotlib.figure.Figure
     """
 
     svg: str
-    figure: Any = None
+    figure: Any
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -80,11 +74,6 @@ class Plot:
         if path.suffix == ".svg":
             path.write_text(self.svg, encoding="utf-8")
             return
-        if self.figure is None:
-            raise ValueError(
-                f"{path.name} cannot be written, because this figure is plain SVG; "
-                "give a name that ends with .svg"
-            )
         with drawing():
             self.figure.savefig(path, facecolor="white", dpi=200)
 

@@ -168,7 +168,9 @@ def bar_chart(
         return as_plot(figure, f"Bars: {label} of {', '.join(methods)}")
 
 
-def range_chart(measures: Mapping[str, Values]) -> Plot:
+def range_chart(
+    measures: Mapping[str, Values], random_values: Values | None = None
+) -> Plot:
     """Draw ranges: a dot at the median, a line from least to largest.
 
     Parameters
@@ -176,6 +178,9 @@ def range_chart(measures: Mapping[str, Values]) -> Plot:
     measures : mapping of str to mapping
         What is measured, with its unit, to method to values; one panel for each. A
         method without a value is said to have none.
+    random_values : mapping of str to sequence, optional
+        Measure to the values of random sets, whose range is a grey band. Such a panel
+        need not begin at zero.
 
     Examples
     --------
@@ -193,9 +198,12 @@ def range_chart(measures: Mapping[str, Values]) -> Plot:
         figure, every_axes = panels(len(measures), width=width, height=height)
         for axes, (label, members) in zip(every_axes, measures.items(), strict=True):
             known = [value for values in members.values() for value in values]
-            if known and min(known) > 0 and max(known) > WIDE_SPAN * min(known):
+            band = (random_values or {}).get(label)
+            if band is not None:
+                axes.axvspan(min(band), max(band), color=GREY, alpha=0.3, linewidth=0)
+            elif known and min(known) > 0 and max(known) > WIDE_SPAN * min(known):
                 make_logarithmic(axes, "x")
-            elif known:
+            elif known and min(known) >= 0:
                 axes.set_xlim(0, 1.08 * max(known) or 1)
             axes.set(xlabel=printable(label), ylim=(len(methods) - 0.4, -0.6))
             axes.tick_params(axis="y", length=0)
@@ -212,48 +220,10 @@ def range_chart(measures: Mapping[str, Values]) -> Plot:
                 axes.plot(np.median(values), place, "o", color=colour, markersize=7)
             names = methods if axes is every_axes[0] else [""] * len(methods)
             axes.set_yticks(range(len(methods)), [printable(name) for name in names])
-        said = " and ".join(measures)
-        return as_plot(figure, f"Ranges: {said} of {', '.join(methods)}")
-
-
-def values_beside_random(
-    frame: pd.DataFrame,
-    random_values: Mapping[str, ArrayLike],
-    titles: Mapping[str, str],
-) -> Plot:
-    """Draw values of methods over the range of random sets, one panel per measure.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (methods, measures)
-    random_values : mapping of str to array
-        Measure to the values of random sets.
-    titles : mapping of str to str
-        What a measure is called.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"nmi": [0.9, 0.4]}, index=["SCFS", "MCFS"])
-    >>> plot = values_beside_random(frame, {"nmi": [0.1, 0.3]}, {"nmi": "NMI"})
-    >>> "NMI of SCFS, MCFS" in plot.svg
-    True
-    """
-    names = list(map(printable, frame.index))
-    with drawing():
-        width, height = FULL_WIDTH / frame.shape[1], 0.3 * len(frame) + 0.8
-        figure, every_axes = panels(frame.shape[1], width=width, height=height)
-        for axes, key in zip(every_axes, frame, strict=True):
-            if key in random_values:
-                low, high = np.min(random_values[key]), np.max(random_values[key])
-                axes.axvspan(low, high, color=GREY, alpha=0.3, linewidth=0)
-            axes.plot(frame[key], range(len(frame)), "o", color=COLOURS[0])
-            labels = names if axes is every_axes[0] else [""] * len(frame)
-            axes.set_yticks(range(len(frame)), labels)
-            axes.set(xlabel=titles[key], ylim=(len(frame) - 0.5, -0.5))
-            axes.grid(axis="both")
-        said = " and ".join(titles[key] for key in frame)
-        words = f"{said} of {', '.join(names)}; the grey band is random features"
-        return as_plot(figure, words)
+        said = f"{' and '.join(measures)} of {', '.join(methods)}"
+        if random_values:
+            return as_plot(figure, f"{said}; the grey band is random features")
+        return as_plot(figure, f"Ranges: {said}")
 
 
 def rank_diagram(

@@ -163,3 +163,49 @@ def learned(selector: Any, name: str) -> Any:
     """
     inside = getattr(selector, "selector_", None)
     return getattr(selector, name, getattr(inside, name, None))
+
+
+def marked_clusters(values: Float, clusters: NDArray[Any]) -> list[tuple[Any, bool]]:
+    """Return the cluster that each column marks, and whether it is high in it.
+
+    It is the one whose mean differs most from the mean of all other samples.
+
+    Examples
+    --------
+    >>> marked_clusters(np.array([[0.0, 7.0], [5.0, 7.5], [9.0, 1.0]]), list("aab"))
+    [('b', True), ('a', True)]
+    """
+    kinds, places = np.unique(clusters, return_inverse=True)
+    counts = np.bincount(places)
+    found = []
+    for column in values.T:
+        # Divided first, or sums of large numbers would overflow.
+        scale = max(float(np.abs(column).max()), np.finfo(float).tiny)
+        inside = np.bincount(places, column / scale)
+        outside = (inside.sum() - inside) / (len(places) - counts)
+        difference = inside / counts - outside
+        # Of two clusters, which differ alike, the one where the feature is high.
+        best = np.lexsort([difference, np.abs(difference).round(9)])[-1]
+        found.append((kinds[best].item(), bool(difference[best] > 0)))
+    return found
+
+
+def in_cluster_order(
+    values: Float,
+    clusters: NDArray[Any] | None,
+    marks: Sequence[tuple[Any, bool]] | None,
+) -> tuple[Index, Index, list[Any] | None]:
+    """Return samples and features by cluster, and the cluster that each marks.
+
+    Without clusters, samples stand along the direction in which they differ most.
+    """
+    rows = np.arange(values.shape[1])
+    if clusters is not None and marks is not None:
+        kinds = [kind for kind, _ in marks]
+        rows = np.array(sorted(rows, key=lambda row: kinds[row]))
+        order = np.argsort(clusters, kind="stable")
+        return order, rows, [kinds[row] for row in rows]
+    scale = np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
+    centred = values / scale - (values / scale).mean(axis=0)
+    first = np.linalg.svd(centred, full_matrices=False)[0][:, 0]
+    return np.argsort(first), rows, None

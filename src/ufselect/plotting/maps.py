@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -242,48 +242,26 @@ def draw_map(
         axes.text(x, y, words, color="black" if bright else "white", **middle)
 
 
-class PixelPanel(NamedTuple):
-    """One drawing: a title, grey values in 0..1 and the pixels that were kept."""
-
-    title: str
-    caption: str
-    values: NDArray[np.float64]
-    kept: NDArray[np.bool_]
-
-
-def pixel_image(images: Sequence[PixelPanel]) -> str:
-    """Return an SVG with the panels side by side, kept pixels outlined.
+def pixel_map(mean: NDArray[np.float64], kept: NDArray[np.bool_]) -> Plot:
+    """Draw the mean image, bright where it is high, with the chosen pixels outlined.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> panel = PixelPanel("SCFS", "1 of 4", np.eye(2), np.eye(2, dtype=bool))
-    >>> "SCFS: 1 of 4" in pixel_image([panel])
+    >>> "1 of 2 pixels" in pixel_map(np.eye(2)[:1], np.array([[True, False]])).svg
     True
     """
-    return pixel_plot(images).svg
-
-
-def pixel_plot(images: Sequence[PixelPanel]) -> Plot:
-    """Draw images with the kept pixels outlined."""
-    rows, columns = images[0].values.shape
+    rows, columns = mean.shape
     # In inches: a pixel, unless there are many.
     size = min(0.3, 5 / max(rows, columns))
+    height, width = rows * size + 0.8, max(2.4, columns * size + 0.4)
     with drawing():
-        shape = {"height": rows * size + 0.8, "width": max(2.4, columns * size + 0.4)}
-        figure, every_axes = panels(len(images), **shape, most=len(images))
-        for axes, (title, caption, values, kept) in zip(
-            every_axes, images, strict=True
-        ):
-            look = {"cmap": "gray_r", "vmin": 0, "vmax": 1, "interpolation": "none"}
-            axes.imshow(np.clip(values, 0, 1), **look)
-            y, x = np.nonzero(kept)
-            edge = {"markeredgecolor": KEPT, "markeredgewidth": 7 * size}
-            axes.plot(x, y, "s", markersize=55 * size, mfc="none", **edge)
-            axes.set(xticks=[], yticks=[])
-            axes.set_title(f"{printable(title)}\n{printable(caption)}", fontsize=11)
-            axes.spines[:].set_visible(False)
-        words = "; ".join(f"{each.title}: {each.caption}" for each in images)
-        # The data of a report are those of one image.
-        hover = [(every_axes[0], "pixels")] if len(images) == 1 else []
-        return as_plot(figure, words, hover=hover)
+        figure, (axes,) = panels(1, height=height, width=width)
+        axes.imshow(mean, cmap="gray", interpolation="none")
+        y, x = np.nonzero(kept)
+        edge = {"markeredgecolor": KEPT, "markeredgewidth": 7 * size}
+        axes.plot(x, y, "s", markersize=55 * size, mfc="none", **edge)
+        axes.set(xticks=[], yticks=[])
+        words = f"{kept.sum()} of {kept.size} pixels"
+        axes.set_title(f"Chosen pixels\n{words}", fontsize=11)
+        axes.spines[:].set_visible(False)
+        return as_plot(figure, f"Chosen pixels: {words}", hover=[(axes, "pixels")])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from ufselect.evaluation.criteria import CRITERIA, N_NEIGHBOURS
 from ufselect.evaluation.significance import MAX_SAMPLES
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.plotting.axes import printable
-from ufselect.plotting.bars import values_beside_random
+from ufselect.plotting.bars import range_chart
 from ufselect.plotting.maps import agreement_maps
 from ufselect.report.decision import listed
 from ufselect.report.parts import MAX_PRODUCTS
@@ -59,13 +59,6 @@ DECIDING = {
     "explained_variance": ("explained variance", 1),
 }
 # What is drawn, in two figures.
-SECTIONS = {
-    "measures": ("Measures", "What was measured"),
-    "features": ("Features", "Who chose which features"),
-    "agreement": ("Agreement", "Do the methods agree?"),
-    "table": ("Your table", "Your table"),
-    "repeat": ("How it was done", "How it was done"),
-}
 LABEL_FREE = ("neighbourhood_preservation", "explained_variance", "low_redundancy")
 WITH_LABELS = ("accuracy", "mutual_information")
 
@@ -163,9 +156,6 @@ class Comparison:
         command : str
             What to type to repeat it.
         """
-        leads = self.winner or "No method"
-        headline = f"{leads} leads by more than noise."
-        level: Literal["use", "care"] = "use" if self.winner else "care"
         notes = [
             Paragraph(f"Note: {row['method']}: {sentence}")
             for row in self.rows
@@ -173,31 +163,37 @@ class Comparison:
         ]
         figures = [*filter(None, map(self._figure, (WITH_LABELS, LABEL_FREE)))]
         measures = TextTable(*self.cells(), interactive=True, name="comparison")
-        more = [Preformatted(command)] if command else []
-        made = {"version": __version__, "today": date.today().isoformat()}
-        blocks: dict[str, Sequence[Block]] = {
-            "measures": [*figures, measures, Paragraph(explanation), *notes],
-            "features": [self._features(feature_names)],
-            "agreement": self._pairs(),
-            "table": [Bullets(reading or ["Nothing was left out or changed."])],
-            "repeat": more,
-        }
+        measured: list[Block] = [*figures, measures, Paragraph(explanation), *notes]
+        maps = {"features in common": self.overlap, "ranking": self.rank_agreement}
+        agreement: list[Block] = []
+        if len(self.names) > 1:
+            agreement = [Picture(agreement_maps(self.names, maps).svg)]
+        chosen = [self._features(feature_names)]
+        read = Bullets(reading or ["Nothing was left out or changed."])
+        done = [Preformatted(command)] if command else []
+        parts: list[tuple[str, str, str, Sequence[Block]]] = [
+            ("measures", "Measures", "What was measured", measured),
+            ("features", "Features", "Who chose which features", chosen),
+            ("agreement", "Agreement", "Do the methods agree?", agreement),
+            ("table", "Your table", "Your table", [read]),
+            ("repeat", "How it was done", "How it was done", done),
+        ]
         given: dict[str, Any] = {
-            "compared": self,
-            "n_features": len(feature_names),
-            **made,
+            **{"compared": self, "n_features": len(feature_names)},
+            **{"version": __version__, "today": date.today().isoformat()},
         }
         sections = [
-            section("compare.words.j2", name, title, blocks[name], link=link, **given)
-            for name, (link, title) in SECTIONS.items()
-            if blocks[name]
+            section("compare.words.j2", name, heading, blocks, link=link, **given)
+            for name, link, heading, blocks in parts
+            if blocks
         ]
-        return html_page(title, sections, Lead(level, headline, [self.conclusion], []))
-
-    def _pairs(self) -> list[Picture]:
-        """Draw how far each pair of methods agrees."""
-        maps = {"features in common": self.overlap, "ranking": self.rank_agreement}
-        return [Picture(agreement_maps(self.names, maps).svg)] * (len(self.names) > 1)
+        lead = Lead(
+            "use" if self.winner else "care",
+            f"{self.winner or 'No method'} leads by more than noise.",
+            [self.conclusion],
+            [],
+        )
+        return html_page(title, sections, lead)
 
     def _figure(self, keys: Sequence[str]) -> Picture | None:
         """Draw what was measured of each method, over the range of random features."""
@@ -205,7 +201,12 @@ class Comparison:
         if frame.empty:
             return None
         titles = {key: COLUMNS[key][0].removesuffix(" %") for key in frame}
-        plot = values_beside_random(frame, self.draws, titles)
+        values = {
+            title: {name: [] if np.isnan(v) else [v] for name, v in frame[key].items()}
+            for key, title in titles.items()
+        }
+        draws = {titles[key]: self.draws[key] for key in frame if key in self.draws}
+        plot = range_chart(values, draws)
         return Picture(plot.svg, data=frame.reset_index(), name="-".join(frame))
 
     def _features(self, feature_names: Sequence[str]) -> TextTable:

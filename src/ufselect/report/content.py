@@ -134,7 +134,43 @@ class SelectionReport:
 
     def to_dict(self, label_column: str | None = None) -> dict[str, Any]:
         """Return the content of the report for JSON."""
-        return as_dict(self, label_column)
+        structure, stable, labels = self.structure, self.stability, self.labels
+        judged, repeated = self.against_random, self.repetition
+        tested = ("found", "p_value", "standardize", "evidence")
+        content: dict[str, Any] = {
+            "n_samples": self.shape[0],
+            "n_features": self.shape[1],
+            "chosen_by": self.method,
+            "method": self.ranked_by,
+            "decision": self.decision._asdict(),
+            "structure": structure
+            and {name: getattr(structure, name) for name in tested},
+            "n_clusters": self.n_clusters,
+            "n_selected": self.n_selected,
+            "reasons": self.decisions,
+            "features": _feature_rows(self.features),
+            "against_random": judged
+            and list(map(_verdict_row, judged.facts["verdicts"])),
+            "redundancy": repeated and repeated.facts["mean"],
+            "labels": labels
+            and {
+                "column": label_column,
+                "used_for": "evaluation only",
+                "scores": _rows(labels.data),
+            },
+            "stability": stable
+            and {
+                "n_subsamples": stable.facts["n_subsamples"],
+                "index": stable.facts["index"] and stable.facts["index"].value,
+                "chance": stable.facts["chance"],
+            },
+            "left_out": {k: v for k, v in self.left_out.items() if k in PARTS},
+            "notes": self.notes,
+            "parameters": {name: value for name, (value, _) in self.parameters.items()},
+            "versions": {**versions_here(), "ufselect": __version__},
+            "command": self.command,
+        }
+        return _finite(content)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables of all parts that there are, by the name of the part."""
@@ -177,45 +213,6 @@ class SelectionReport:
     def decision(self) -> Decision:
         """Return whether to use the selection, why not, and what to do next."""
         return decide(self)
-
-
-def as_dict(report: SelectionReport, label_column: str | None) -> dict[str, Any]:
-    """Return the content of a report for JSON."""
-    structure, stable, labels = report.structure, report.stability, report.labels
-    judged, repeated = report.against_random, report.repetition
-    tested = ("found", "p_value", "standardize", "evidence")
-    content: dict[str, Any] = {
-        "n_samples": report.shape[0],
-        "n_features": report.shape[1],
-        "chosen_by": report.method,
-        "method": report.ranked_by,
-        "decision": report.decision._asdict(),
-        "structure": structure and {name: getattr(structure, name) for name in tested},
-        "n_clusters": report.n_clusters,
-        "n_selected": report.n_selected,
-        "reasons": report.decisions,
-        "features": _feature_rows(report.features),
-        "against_random": judged and list(map(_verdict_row, judged.facts["verdicts"])),
-        "redundancy": repeated and repeated.facts["mean"],
-        "labels": labels
-        and {
-            "column": label_column,
-            "used_for": "evaluation only",
-            "scores": _rows(labels.data),
-        },
-        "stability": stable
-        and {
-            "n_subsamples": stable.facts["n_subsamples"],
-            "index": stable.facts["index"] and stable.facts["index"].value,
-            "chance": stable.facts["chance"],
-        },
-        "left_out": {k: v for k, v in report.left_out.items() if k in PARTS},
-        "notes": report.notes,
-        "parameters": {name: value for name, (value, _) in report.parameters.items()},
-        "versions": {**versions_here(), "ufselect": __version__},
-        "command": report.command,
-    }
-    return _finite(content)
 
 
 def _feature_rows(features: Part) -> list[dict[str, Any]]:

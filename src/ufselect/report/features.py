@@ -1,7 +1,6 @@
 """The features in a report: the chosen ones, their groups, and why others are not."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 from ufselect.evaluation import representatives
 from ufselect.evaluation.criteria import Representative
 from ufselect.matrix import Float, Index
-from ufselect.plotting.curves import score_curve
 from ufselect.report.parts import MAX_LISTED, Subject, check_cost
-from ufselect.report.rendering import Part
+from ufselect.report.rendering import Part, figure_of
 from ufselect.solvers.rankings import ROUNDING
 from ufselect.tuning.auto_select import CONFIRMED_FDR, MAX_CORRELATION, TENTATIVE_FDR
 
@@ -132,8 +130,8 @@ def curve_part(subject: Subject, found: Sequence[Representative] | None) -> Part
         data["its rank"] = pd.array(ranks[nearest[order]], dtype="Int64")
         data["correlation"] = correlation[order].round(4)
     data["not chosen because"] = _why_not_chosen(subject, nearest, correlation)[order]
-    draw = partial(
-        score_curve,
+    draw = figure_of(
+        "score_curve",
         data["score"].to_numpy(),
         count,
         calls=calls,

@@ -1,7 +1,6 @@
 """What a report about a selection measures with further fits and random sets."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,10 +18,7 @@ from ufselect.evaluation.significance import (
 from ufselect.evaluation.subsamples import MIN_SAMPLES, N_PERMUTED, preparation_of
 from ufselect.matrix import as_matrix
 from ufselect.matrix.base import few_threads
-from ufselect.plotting.bars import random_bands
-from ufselect.plotting.curves import false_share_curve, selection_frequencies
 from ufselect.plotting.fitted import learned
-from ufselect.plotting.maps import agreement_maps
 from ufselect.report.decision import comparison_in_words, listed, stability_word
 from ufselect.report.features import (
     curve_part,
@@ -41,7 +37,7 @@ from ufselect.report.parts import (
     measure_planes,
     measure_repetition,
 )
-from ufselect.report.rendering import Part
+from ufselect.report.rendering import Part, figure_of
 from ufselect.solvers.preparation import UNITS, in_units
 from ufselect.tuning.fits import user_warnings
 
@@ -178,7 +174,9 @@ def measure_stability(subject: Subject) -> Part:
     data = {"rank": range(1, count + 1), "feature": names, "frequency": frequency}
     return Part(
         pd.DataFrame(data),
-        partial(selection_frequencies, frequency, chance=chance, stability=interval),
+        figure_of(
+            "selection_frequencies", frequency, chance=chance, stability=interval
+        ),
         facts={
             "index": index,
             "word": stability_word(index),
@@ -234,8 +232,8 @@ def measure_against_random(subject: Subject) -> Part:
     found = corrected(found)
     table = pd.DataFrame(found)
     names, p_values = table["criterion"], table["p_value"]
-    draw = partial(
-        random_bands,
+    draw = figure_of(
+        "random_bands",
         dict(zip(names, table["value"], strict=True)),
         dict(zip(names, table["random_values"], strict=True)),
         dict(zip(names, p_values.map("p = {:.2g}".format), strict=True)),
@@ -277,7 +275,7 @@ def measure_sensitivity(subject: Subject) -> Part:
     data |= {title: table[first, second] for title, table in maps.items()}
     return Part(
         pd.DataFrame(data),
-        partial(agreement_maps, words, maps, label="number of clusters"),
+        figure_of("agreement_maps", words, maps, label="number of clusters"),
         facts={"found": found, "numbers": listed(words)},
     )
 
@@ -313,7 +311,7 @@ def measure_by_chance(subject: Subject) -> Part:
     facts = {name: float(values[count - 1]) for name, values in estimate.items()}
     return Part(
         data.rename(columns={"share": "false discovery rate"}),
-        partial(false_share_curve, found.share, found.lower, found.upper, count),
+        figure_of("false_share_curve", *estimate.values(), count),
         {**facts, "n_repeats": found.n_repeats},
     )
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,13 +15,15 @@ from scipy.spatial.distance import squareform
 from ufselect._warn import warn
 from ufselect.evaluation import redundancy, sample_view
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
-from ufselect.plotting.convergence import objective_curve
-from ufselect.plotting.fitted import MAX_GROUPS, groups_shown, learned
-from ufselect.plotting.heatmap import cluster_map, in_cluster_order, marked_clusters
-from ufselect.plotting.maps import PixelPanel, pixel_plot, redundancy_map
-from ufselect.plotting.scatter import sample_scatter
+from ufselect.plotting.fitted import (
+    MAX_GROUPS,
+    groups_shown,
+    in_cluster_order,
+    learned,
+    marked_clusters,
+)
 from ufselect.report.halves import SplitHalves, fit_halves
-from ufselect.report.rendering import Part
+from ufselect.report.rendering import Part, figure_of
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.solvers.rankings import unit_columns
 
@@ -203,7 +205,7 @@ def measure_heat_map(subject: Subject) -> Part:
     data.insert(0, "feature", names, allow_duplicates=True)
     if marks is not None:
         data.insert(1, "marks", marks, allow_duplicates=True)
-    draw = partial(cluster_map, values, names, groups, labels=labels, marks=marks)
+    draw = figure_of("cluster_map", values, names, groups, labels=labels, marks=marks)
     facts = {"marks": marks, "n_rows": len(rows), "n_samples": len(order)}
     return Part(data, draw, facts)
 
@@ -230,7 +232,7 @@ def measure_planes(subject: Subject) -> Part:
         planes[f"{title} features ({sum(view.shares):.0%} of variance)"] = view.points
     return Part(
         pd.DataFrame(columns),
-        partial(sample_scatter, planes, shown, names=names),
+        figure_of("sample_scatter", planes, shown, names=names),
         facts={"groups": shown, "grouped_by": grouped_by},
     )
 
@@ -242,7 +244,7 @@ def measure_convergence(subject: Subject) -> Part:
         name = type(subject.selector).__name__
         raise ValueError(f"{name} has no objective history")
     data = {"iteration": range(1, len(history) + 1), "objective": history}
-    return Part(pd.DataFrame(data), partial(objective_curve, history))
+    return Part(pd.DataFrame(data), figure_of("objective_curve", history))
 
 
 def measure_repetition(subject: Subject) -> Part:
@@ -260,7 +262,7 @@ def measure_repetition(subject: Subject) -> Part:
     mean = redundancy(as_matrix(subject.table.raw[:, np.sort(subject.chosen)]))
     data = pd.DataFrame(found.round(6), columns=names)
     data.insert(0, "feature", names, allow_duplicates=True)
-    return Part(data, partial(redundancy_map, names, found), facts={"mean": mean})
+    return Part(data, figure_of("redundancy_map", names, found), facts={"mean": mean})
 
 
 def measure_pixels(subject: Subject) -> Part:
@@ -278,13 +280,9 @@ def measure_pixels(subject: Subject) -> Part:
     mean = subject.matrix.summary().mean.reshape(shape, order=along)
     rows, columns = np.indices(shape)
     data = {"row": rows, "column": columns, "mean": mean, "chosen": kept}
-    # In a panel one is black; in most images the smallest value is.
-    spread = max(float(np.ptp(mean)), np.finfo(np.float64).tiny)
-    darkness = (mean.max() - mean) / spread
-    words = f"{kept.sum()} of {kept.size} pixels"
     return Part(
         pd.DataFrame({name: values.ravel() for name, values in data.items()}),
-        partial(pixel_plot, [PixelPanel("Chosen pixels", words, darkness, kept)]),
+        figure_of("pixel_map", mean, kept),
         facts={"kept": kept, "mean": mean},
     )
 

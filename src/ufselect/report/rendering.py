@@ -11,17 +11,20 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import resources
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from ufselect import plotting
 from ufselect.data.tables.layout import looks_like_formula
-from ufselect.plotting.axes import Plot
+
+if TYPE_CHECKING:
+    from ufselect.plotting.axes import Plot
 
 # Rows of a table that a reader can save; Python has all of them.
 MAX_ROWS = 20_000
@@ -181,27 +184,31 @@ class Part:
     """
 
     data: pd.DataFrame
-    draw: Callable[[], Plot] | None = None
+    draw: "Callable[[], Plot] | None" = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers."""
         return self.data
 
-    def plot(self) -> Plot:
+    def plot(self) -> "Plot":
         """Return their figure, which is drawn once."""
         return self._plot
 
     @cached_property
-    def _plot(self) -> Plot:
+    def _plot(self) -> "Plot":
         if self.draw is None:
             raise ValueError("this part has no figure; frame() has its numbers")
         return self.draw()
 
 
-def picture_of(part: Part, caption: str, name: str) -> Picture:
-    """Return the figure of a part with its data."""
-    return Picture(part.plot().svg, caption, part.frame(), name)
+def figure_of(name: str, *given: Any, **options: Any) -> "Callable[[], Plot]":
+    """Return what draws a figure of `ufselect.plotting`, which is loaded only then."""
+    return partial(_draw, name, *given, **options)
+
+
+def _draw(name: str, *given: Any, **options: Any) -> Any:
+    return getattr(plotting, name)(*given, **options)
 
 
 def html_page(title: str, sections: Sequence[Section], lead: Lead | None = None) -> str:
@@ -297,7 +304,6 @@ def _environment() -> Environment:
         "style": package_file("report.css"),
         "script": package_file("report.js"),
         "most_rows": MAX_ROWS,
-        "picture": picture_of,
         "text_table": text_table,
         "markdown_table": markdown_table,
     }

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ufselect._names import printable, shortened
 from ufselect.evaluation import Verdict
-from ufselect.plotting.axes import printable, shortened
 from ufselect.report.decision import DESCRIBING, answer
 from ufselect.report.parts import MAX_LISTED
 from ufselect.report.rendering import (
@@ -23,10 +23,10 @@ from ufselect.report.rendering import (
     Lead,
     Paragraph,
     Part,
+    Picture,
     Preformatted,
     Section,
     TextTable,
-    picture_of,
     render,
     section,
 )
@@ -178,12 +178,16 @@ def selection_sections(report: "SelectionReport") -> list[Section]:
             continue
         blocks: list[Block] = [] if entry.table is None else [entry.table(part)]
         if part.draw is not None:
-            blocks.append(picture_of(part, "", entry.name))
+            blocks.append(Picture(part.plot().svg, "", part.data, entry.name))
         blocks += [Paragraph(f"Note: {n}") for n in report.notes.get(entry.name, ())]
-        form = {"link": entry.link, "half": entry.half}
-        given = {"report": report, "part": part, **part.facts, **form}
         sections.append(
-            section("selection.words.j2", entry.name, entry.title, blocks, **given)
+            section(
+                "selection.words.j2",
+                *(entry.name, entry.title, blocks),
+                link=entry.link,
+                half=entry.half,
+                **{"report": report, "part": part, **part.facts},
+            )
         )
     missing = [
         " Note: ".join([f"{entry.title} {reason}.", *report.notes.get(entry.name, ())])

@@ -124,6 +124,11 @@ def selection_report(
     """
     checked_selector(selector, "selection_report")
     check_is_fitted(selector, "order_")
+    if not isinstance(effort, Effort) and effort not in EFFORTS:
+        raise ValueError(
+            f"effort={effort!r} is not known; use one of {', '.join(EFFORTS)}, or an "
+            "Effort."
+        )
     if table is not None:
         if feature_names is None:
             feature_names = table.names().tolist()
@@ -139,9 +144,7 @@ def selection_report(
             f"{len(selector.order_)}; give the X that it was fitted to."
         )
     of_samples: dict[str, Any] = {
-        "labels": labels,
-        "groups": groups,
-        "sample_names": sample_names,
+        **{"labels": labels, "groups": groups, "sample_names": sample_names}
     }
     for name, given in of_samples.items():
         if given is not None and len(given) != n_samples:
@@ -165,7 +168,7 @@ def selection_report(
         refitted or selector,
         names_of(X, selector, feature_names),
         selector.order_[:count],
-        _checked_effort(effort),
+        effort if isinstance(effort, Effort) else EFFORTS[effort],
         int(seed),
         n_jobs,
         time_budget,
@@ -224,17 +227,6 @@ def _about(subject: Subject) -> list[str]:
     return said
 
 
-def _checked_effort(effort: str | Effort) -> Effort:
-    if isinstance(effort, Effort):
-        return effort
-    if effort not in EFFORTS:
-        raise ValueError(
-            f"effort={effort!r} is not known; use one of {', '.join(EFFORTS)}, or an "
-            "Effort."
-        )
-    return EFFORTS[effort]
-
-
 def _sortable(labels: ArrayLike | None) -> Any:
     """Return labels that can be sorted: numbers, or else text."""
     if labels is None:
@@ -275,13 +267,8 @@ def code_of(selector: Any) -> str:
         f"import {kind.__name__}"
         for kind in kinds
     )
-    lines = [
-        *imports,
-        "",
-        f"selector = {selector!r}",
-        "selected = selector.fit_transform(X)",
-    ]
-    return "\n".join(lines)
+    fit = [f"selector = {selector!r}", "selected = selector.fit_transform(X)"]
+    return "\n".join([*imports, "", *fit])
 
 
 def citations_of(selector: Any, year: str) -> list[str]:
