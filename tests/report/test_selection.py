@@ -16,7 +16,7 @@ from ufselect.data import planted as planted_table
 from ufselect.evaluation import Verdict, redundancy
 from ufselect.evaluation.significance import CRITERION_NAMES
 from ufselect.registry import all_selectors
-from ufselect.report import Effort, SelectionReport, measures, parts, selection_report
+from ufselect.report import Effort, measures, parts, selection_report
 from ufselect.report.measures import corrected
 from ufselect.tuning import false_selections
 
@@ -521,15 +521,6 @@ def test_of_many_features_the_first_are_listed_and_all_are_saved(planted):
     assert listed.count("<tr>") == 1 + 300
     assert re.search("<template>(.*?)</template>", listed, re.S)[1].count("\n") == 351
     assert "The first 300 of 350; the file has all." in listed
-
-
-def test_a_report_of_its_sure_parts_alone_can_be_read(full):
-    sure = {"features": full.features, "curve": full.curve, "n_selected": 8}
-    bare = SelectionReport("title", "SCFS", (36, 30), **sure)
-
-    assert headings_of(bare.html())[:2] == [HEADINGS[1], HEADINGS[4]]
-    assert set(bare.frames()) == {"features", "curve", "parameters"}
-    assert "no comparison with random features" in " ".join(bare.text().split())
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree  # nosec B405 # it reads what Matplotlib wrote
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from ufselect._names import printable as printable
 from ufselect._names import shortened as shortened
@@ -304,17 +304,14 @@ def line_handle(look: dict[str, Any]) -> Any:
     return Line2D([], [], **look)
 
 
-def colour_scale(
-    values: NDArray[np.float64], limits: tuple[float, float] | None = None
-) -> Any:
-    """Return a scale of colours between limits, or one that holds all finite values."""
+def colour_scale(values: ArrayLike) -> Any:
+    """Return a scale of colours for all finite values."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    known = values[np.isfinite(values)]
+    known = np.asarray(values)[np.isfinite(values)]
     low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
-    low, high = limits or (low, high)
     if low == high:
         low, high = low - 0.5, high + 0.5
     return ScalarMappable(

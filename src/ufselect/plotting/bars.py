@@ -99,7 +99,6 @@ def bar_chart(
     groups: Groups,
     *,
     label: str,
-    errors: Groups | None = None,
     baselines: Collection[str] = (),
 ) -> Plot:
     """Draw grouped bars: data sets side by side, one bar for each method.
@@ -111,8 +110,6 @@ def bar_chart(
         is written in place of the bar.
     label : str
         What the values are, with their unit.
-    errors : mapping of str to mapping or None
-        Data set and method to half the length of an error bar.
     baselines : collection of str
         Methods that are drawn in grey, after all others.
 
@@ -128,10 +125,7 @@ def bar_chart(
     methods = sorted(names, key=lambda method: method in baselines)
     if not methods:
         raise ValueError("a bar chart needs at least one value, and there is none")
-    heights, spreads = (
-        pd.DataFrame(each, dtype=float).reindex(index=methods, columns=list(groups))
-        for each in (groups, errors or {})
-    )
+    heights = pd.DataFrame(groups, dtype=float).reindex(methods)
     heights = heights.where(np.isfinite(heights))
     width = GROUP_WIDTH / len(methods)
     coloured = sum(method not in baselines for method in methods)
@@ -141,7 +135,7 @@ def bar_chart(
         figure, (axes,) = panels(1, width=full, height=4.4)
         for place, method in enumerate(methods):
             x = np.arange(len(groups)) - GROUP_WIDTH / 2 + width * (place + 0.5)
-            row, spread = heights.loc[method], spreads.loc[method]
+            row = heights.loc[method]
             if place < coloured:
                 colour, hatch = colour_and_hatch(place, COLOURS)
             else:
@@ -149,9 +143,6 @@ def bar_chart(
             edge = {"hatch": hatch, "edgecolor": INK, "linewidth": 0}
             bars = axes.bar(x, row.fillna(0), 0.9 * width, color=colour, **edge)
             handles.append(bars)
-            known = (row.notna() & np.isfinite(spread)).to_numpy()
-            look = {"fmt": "none", "ecolor": INK, "lw": 0.9}
-            axes.errorbar(x[known], row[known], spread[known], **look)
             for each in x[row.isna()]:
                 side = {"ha": "center", "va": "bottom", "size": 9}
                 axes.text(each, 0, " none", rotation=90, **side)

@@ -142,7 +142,7 @@ def draw_pairs(
     shown, count = np.array(table, dtype=np.float64), len(names)
     if shown.shape != (count, count):
         raise ValueError(f"a map of shape {shown.shape} does not fit {count} names")
-    colours = colour_scale(np.zeros(0), (0.0, 1.0))
+    colours = colour_scale([0.0, 1.0])
     if values and count <= MAX_NAMES_WITH_VALUES:
         draw_map(axes, shown, colours, ".2f")
     else:

@@ -56,15 +56,10 @@ MIN_SUBSAMPLES_FOR_INTERVAL = 20
 
 
 # Columns of the comparison with random features.
-NAMES_OF_VERDICT = {
-    **{"criterion": "criterion", "value": "chosen", "random_mean": "random mean"},
-    **{"random 5 %": "random 5 %", "random 95 %": "random 95 %"},
-    **{
-        "effect_size": "effect size",
-        "p_value": "p value",
-        "random sets": "random sets",
-    },
-}
+COLUMNS_OF_VERDICTS = [
+    *("criterion", "chosen", "random mean", "random 5 %", "random 95 %"),
+    *("effect size", "p value", "random sets"),
+]
 
 
 class Measured(NamedTuple):
@@ -240,11 +235,12 @@ def measure_against_random(subject: Subject) -> Part:
     )
     table["random 5 %"], table["random 95 %"] = zip(*table["band"], strict=True)
     table["random sets"] = table["random_values"].map(len)
-    data = table.rename(columns=NAMES_OF_VERDICT)[[*NAMES_OF_VERDICT.values()]]
+    table = table.rename(columns={"value": "chosen"})
+    data = table.rename(columns=lambda name: name.replace("_", " "))
     better, description = comparison_in_words(found)
     said = {"verdicts": found, "better": better, "description": description}
     facts = {"units": UNITS[found[0].standardize], "on_half": _on_half(subject)}
-    return Part(data, draw, said | facts)
+    return Part(data[COLUMNS_OF_VERDICTS], draw, said | facts)
 
 
 def measure_sensitivity(subject: Subject) -> Part:

@@ -16,7 +16,6 @@ from ufselect._warn import warn
 from ufselect.evaluation import redundancy, sample_view
 from ufselect.matrix import DataMatrix, Float, Index, as_matrix
 from ufselect.plotting.fitted import (
-    MAX_GROUPS,
     groups_shown,
     in_cluster_order,
     learned,
@@ -194,10 +193,8 @@ def measure_heat_map(subject: Subject) -> Part:
     values = subject.listed[np.ix_(order, rows)].T
     names = [subject.names[column] for column in subject.chosen[rows]]
     groups = None if clusters is None else clusters[order]
-    labels = subject.labels
-    if labels is not None and len(np.unique(labels)) > MAX_GROUPS:
-        labels = None
-    labels = None if labels is None else np.asarray(labels)[order].tolist()
+    labels = groups_shown(subject.labels, subject.table.shape[0])
+    labels = None if labels is None else labels[order].tolist()
     # Six significant digits; all of them would make the report twice as long.
     digits = 5 - np.floor(np.log10(max(float(np.abs(values).max()), 1e-300)))
     data = pd.DataFrame(values.round(int(np.clip(digits, -300, 300))))
@@ -216,11 +213,10 @@ def measure_planes(subject: Subject) -> Part:
     every = sample_view(subject.table, random_state=subject.seed)
     groups, grouped_by = subject.clusters, "cluster"
     if groups is None:
-        groups, grouped_by = subject.labels, "label"
-    if groups is not None and len(np.unique(groups)) > MAX_GROUPS:
-        groups = None
+        groups = groups_shown(subject.labels, subject.table.shape[0])
+        grouped_by = "label"
     names = [subject.sample(sample) for sample in every.samples]
-    shown = None if groups is None else np.asarray(groups)[every.samples].tolist()
+    shown = None if groups is None else groups[every.samples].tolist()
     columns: dict[str, Any] = {"sample": names}
     if shown is not None:
         columns[grouped_by] = shown

@@ -450,13 +450,11 @@ def csv_text(
         formula = isinstance(value, str) and looks_like_formula(value)
         return f"'{value}" if formula and escape_formulas else value
 
-    # By place, because two columns may have the same name.
-    columns = [
-        column
-        if is_numeric_dtype(column) and not is_bool_dtype(column)
-        else column.astype(object).map(cell)
-        for _, column in frame.items()
-    ]
-    written = pd.concat(columns, axis=1) if columns else frame
+    def cells(column: "pd.Series[Any]") -> "pd.Series[Any]":
+        number = is_numeric_dtype(column) and not is_bool_dtype(column)
+        return column if number else column.astype(object).map(cell)
+
     header = [cell(str(name)) for name in frame]
-    return str(written.to_csv(index=False, header=header, lineterminator="\n"))
+    return str(
+        frame.apply(cells).to_csv(index=False, header=header, lineterminator="\n")
+    )
