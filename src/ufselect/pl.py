@@ -6,8 +6,7 @@ both selector and table.
 """
 
 from ufselect.plotting.curves import scores, stability
-from ufselect.plotting.heatmap import heatmap
 from ufselect.plotting.maps import compare
-from ufselect.plotting.scatter import samples
+from ufselect.plotting.samples import heatmap, samples
 
 __all__ = ["compare", "heatmap", "samples", "scores", "stability"]

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ufselect.plotting.curves import false_share_curve as false_share_curve
     from ufselect.plotting.curves import score_curve as score_curve
     from ufselect.plotting.curves import selection_frequencies as selection_frequencies
-    from ufselect.plotting.heatmap import cluster_map as cluster_map
     from ufselect.plotting.maps import agreement_maps as agreement_maps
     from ufselect.plotting.maps import pixel_map as pixel_map
     from ufselect.plotting.maps import redundancy_map as redundancy_map
     from ufselect.plotting.maps import surface as surface
-    from ufselect.plotting.scatter import sample_scatter as sample_scatter
+    from ufselect.plotting.samples import cluster_map as cluster_map
+    from ufselect.plotting.samples import sample_scatter as sample_scatter
 else:
     from ufselect._names import attach
 
