@@ -76,7 +76,6 @@ def written(planted, tmp_path_factory):
     report = selection_report(
         X,
         selector,
-        refitted=SCFS(30, n_clusters=3),
         feature_names=names,
         labels=[HOSTILE if label else "other" for label in data.labels],
         image_shape=(8, 10),

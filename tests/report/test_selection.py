@@ -415,16 +415,6 @@ def test_sparse_tables_have_the_same_report(planted, convert):
         pd.testing.assert_frame_equal(sparse[name], dense[name])
 
 
-def test_names_come_from_the_frame_that_was_fitted(planted):
-    data = planted(20, 12)
-    frame = pd.DataFrame(data.X, columns=list("abcdefghijkl"))
-    named = selection_report(frame, MaxVariance(3).fit(frame), effort=NOTHING)
-    plain = selection_report(data.X, MaxVariance(3).fit(data.X), effort=NOTHING)
-
-    assert sorted(named.curve.frame()["feature"]) == list("abcdefghijkl")
-    assert set(plain.curve.frame()["feature"]) == {f"x{place}" for place in range(12)}
-
-
 @pytest.mark.parametrize(
     ("n_samples", "n_features", "n_selected", "missing"),
     [
@@ -482,17 +472,6 @@ def test_progress_counts_to_the_end(planted):
     assert {total for _, total, _ in seen} == {14}
     assert seen[-1][2] == "done"
     assert all("_" not in what for _, _, what in seen)
-
-
-def test_what_is_fitted_again_may_be_another_selector(planted):
-    data, selector = fitted(planted)
-    report = selection_report(
-        data.X, selector, refitted=LaplacianScore(), effort=LITTLE
-    )
-    other = selection_report(data.X, selector, effort=LITTLE)
-
-    assert report.stability.facts["index"] != other.stability.facts["index"]
-    assert "LaplacianScore does not use a number" in report.left_out["sensitivity"]
 
 
 def test_parts_too_dear_are_left_out(planted, monkeypatch):

@@ -139,10 +139,10 @@ def _tasks(subject: Subject) -> Tasks:
 
 def _on_half(subject: Subject) -> str:
     """Return what AutoSelect does on a half, if that differs."""
-    by_consensus = getattr(subject.refitted, "selector", subject) is None
-    if not (by_consensus and hasattr(subject.selector, "structure_")):
-        return ""
-    return f"On a half, AutoSelect ranks {N_SUBSAMPLES} subsamples instead of 6."
+    selector: Any = subject.selector
+    by_consensus = hasattr(selector, "structure_") and selector.selector is None
+    words = f"On a half, AutoSelect ranks {N_SUBSAMPLES} subsamples instead of 6."
+    return words if by_consensus else ""
 
 
 def measure_stability(subject: Subject) -> Part:
@@ -247,15 +247,15 @@ def measure_sensitivity(subject: Subject) -> Part:
     """Fit with fewer and with more clusters."""
     from ufselect.tuning import sensitivity_to_clusters
 
-    parameters = subject.refitted.get_params(deep=False)
+    parameters = subject.selector.get_params(deep=False)
     if "n_clusters" not in parameters:
-        name = type(subject.refitted).__name__
+        name = type(subject.selector).__name__
         raise ValueError(f"{name} does not use a number of clusters")
     number = parameters["n_clusters"]
     if isinstance(number, str):
         number = learned(subject.selector, "n_clusters_")
     found = sensitivity_to_clusters(
-        subject.refitted,
+        subject.selector,
         subject.table,
         numbers_around(number, subject.effort.n_cluster_numbers),
         n_features=len(subject.chosen),
@@ -294,7 +294,7 @@ def measure_by_chance(subject: Subject) -> Part:
     from ufselect.tuning import false_selections
 
     found = false_selections(
-        subject.refitted,
+        subject.selector,
         subject.table,
         n_repeats=subject.effort.n_permuted_fits,
         n_jobs=subject.n_jobs,

@@ -79,7 +79,6 @@ class Subject:
 
     table: DataMatrix
     selector: UnsupervisedSelector
-    refitted: UnsupervisedSelector
     names: Sequence[str]
     chosen: Index
     effort: Effort
@@ -144,7 +143,7 @@ class Subject:
             known = hasattr(self.selector, "frequency_")
             found = fit_halves(
                 self.table,
-                self.refitted,
+                self.selector,
                 1 if known else max(self.effort.n_subsamples, 1),
                 self.seed,
                 number=len(self.chosen),

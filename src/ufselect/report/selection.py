@@ -46,7 +46,6 @@ def selection_report(
     title: str | None = None,
     command: str | None = None,
     reading: Sequence[str] = (),
-    refitted: UnsupervisedSelector | None = None,
     effort: str | Effort = "default",
     time_budget: float | None = None,
     n_jobs: int | None = None,
@@ -85,9 +84,6 @@ def selection_report(
     reading : sequence of str
         What happened to the table when it was read, in sentences: columns left out,
         cells filled, a table transposed.
-    refitted : selector, optional
-        What to fit to subsamples and with other numbers of clusters, if not
-        ``selector``: for one that is expensive to fit and made of cheaper ones.
     effort : {"quick", "default", "thorough"} or Effort
         Halves, numbers of clusters, random sets and permuted copies. Where fits are
         what takes time, these levels take about as long as two, ten and fifty of them.
@@ -165,7 +161,6 @@ def selection_report(
     subject = Subject(
         data,
         selector,
-        refitted or selector,
         names_of(X, selector, feature_names),
         selector.order_[:count],
         effort if isinstance(effort, Effort) else EFFORTS[effort],
