@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from ufselect.evaluation.significance import CRITERION_NAMES
 from ufselect.registry import all_selectors
 from ufselect.report import Effort, measures, parts, selection_report
 from ufselect.report.measures import corrected
+from ufselect.report.rendering import Part
 from ufselect.tuning import false_selections
 
 FIGURES = [
@@ -373,18 +375,16 @@ def test_noise_is_not_to_be_used():
     assert report.to_dict()["features"] == []
 
 
-def test_each_doubt_is_a_reason_for_care(full, planted):
+def test_each_doubt_is_a_reason_for_care(full):
     X = np.random.default_rng(0).normal(size=(40, 30))
     random = selection_report(X, LaplacianScore(5).fit(X), effort=LITTLE)
     copies = np.c_[X, X[:, :1] * 9 + 0.01 * X[:, 1:6]]
     repeated = selection_report(copies, MaxVariance(5).fit(copies), effort=NOTHING)
-    data, selector = fitted(planted)
-    selector.selector, selector.q_values_ = None, np.ones(30)
-    selector.calls_ = np.full(30, "rejected", dtype="<U9")
-    selector.calls_[selector.order_[0]] = "confirmed"
-    rejected = selection_report(data.X, selector, effort=NOTHING)
-    selector.calls_ = np.full(30, "tentative")
-    tentative = selection_report(data.X, selector, effort=NOTHING)
+    rejected, tentative = (
+        replace(full, features=Part(full.features.data, facts=facts))
+        for calls in (["confirmed", *["rejected"] * 7], ["tentative"] * 8)
+        for facts in [{"calls": np.array(calls), "groups": None}]
+    )
 
     assert "do not clearly fit the structure of the table" in reasons_of(random)
     assert "(stability " in reasons_of(random)

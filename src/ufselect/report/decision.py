@@ -144,7 +144,7 @@ def comparison_in_words(verdicts: Sequence[Verdict]) -> tuple[str, str]:
     return decides, f"Compared with random features, they {listed(described)}."
 
 
-def answer(p_value: float | None, level: float = SIGNIFICANT) -> str:
+def answer(p_value: float | None) -> str:
     """Return what a p value says about the chosen features.
 
     Examples
@@ -154,9 +154,9 @@ def answer(p_value: float | None, level: float = SIGNIFICANT) -> str:
     """
     if p_value is None:
         return "not tested"
-    if p_value < level:
+    if p_value < SIGNIFICANT:
         return "better"
-    return "worse" if p_value > 1 - level else "not clearly better"
+    return "worse" if p_value > 1 - SIGNIFICANT else "not clearly better"
 
 
 def stability_word(index: Stability | None) -> str:

@@ -36,43 +36,31 @@ def features_part(
     subject: Subject, found: Sequence[Representative] | None, frequency: Float | None
 ) -> Part:
     """Return the chosen features by rank, with what is known of each."""
-    chosen, selector, names = subject.chosen, subject.selector, subject.names
+    chosen, names = subject.chosen, subject.names
     count = len(chosen)
-    calls, explained = (
-        np.asarray(getattr(selector, name))[chosen] if hasattr(selector, name) else None
-        for name in ("calls_", "explained_")
-    )
-    marks = None
+    data = subject.selector.ranking(names).head(count)
+    data = data.filter(["rank", "feature", "score", "call", "explained"])
+    data.insert(2, "column", chosen)
     if count and subject.marks is not None:
         marks = [f"{kind} ({'high' if up else 'low'})" for kind, up in subject.marks]
-        marks += [""] * (count - len(marks))
-    columns: dict[str, Any] = {
-        "rank": range(1, count + 1),
-        "feature": [names[column] for column in chosen],
-        "column": chosen,
-        "score": selector.scores_[chosen],
-        "call": calls,
-        "explained": explained,
-        "marks cluster": marks,
-        "frequency": frequency,
-    }
+        data["marks cluster"] = marks + [""] * (count - len(marks))
+    if frequency is not None:
+        data["frequency"] = frequency
     groups: list[list[str]] | None = None
     if found is not None:
         groups = [[names[column] for column in represented(each)] for each in found]
         others = [each.alternative for each in found]
-        columns |= {
-            "represents": [len(group) for group in groups],
-            "nearest not chosen": [None if o is None else names[o] for o in others],
-            "its correlation": [
-                np.nan if each.alternative is None else each.alternative_correlation
-                for each in found
-            ],
-        }
+        data["represents"] = list(map(len, groups))
+        data["nearest not chosen"] = [None if o is None else names[o] for o in others]
+        data["its correlation"] = [
+            np.nan if each.alternative is None else each.alternative_correlation
+            for each in found
+        ]
     if 1 < count <= MAX_LISTED:
-        columns["correlates with"] = _nearest_chosen(subject)
+        data["correlates with"] = _nearest_chosen(subject)
     for name, values in subject.matrix.summary()._asdict().items():
-        columns[name] = values[chosen]
-    data = pd.DataFrame({k: v for k, v in columns.items() if v is not None})
+        data[name] = values[chosen]
+    calls = data["call"].to_numpy() if "call" in data else None
     return Part(data, facts={"calls": calls, "groups": groups})
 
 
