@@ -57,20 +57,10 @@ def test_a_method_that_leads_by_more_than_noise_is_the_winner():
 
 
 def test_a_method_no_better_than_random_is_no_winner():
-    shared = [
-        {"method": "good", "neighbourhood_preservation": 0.5},
-        {"method": "bad", "neighbourhood_preservation": 0},
-    ]
-    draws = {
-        "neighbourhood_preservation": np.random.RandomState(0)
-        .normal(0.5, 0.05, 20)
-        .tolist()
-    }
-    rows = [
-        *shared,
-        {"method": "random", "neighbourhood_preservation": 0.5},
-        {"method": "all"},
-    ]
+    key = "neighbourhood_preservation"
+    draws = {key: np.random.RandomState(0).normal(0.5, 0.05, 20).tolist()}
+    values = {"good": 0.5, "bad": 0, "random": 0.5, "all": None}
+    rows = [{"method": name, key: value} for name, value in values.items()]
     winner, conclusion = comparison._conclusion(rows, draws)
 
     assert winner is None

@@ -1,6 +1,7 @@
 """Curves of convergence: objectives after each iteration."""
 
 from collections.abc import Mapping
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -91,13 +92,12 @@ def convergence(histories: Histories) -> Plot:
     methods = list(dict.fromkeys(name for row in curves.values() for name in row))
     if not methods:
         raise ValueError("convergence needs at least one curve that changes, got none")
-    looks = {}
-    for place, method in enumerate(methods):
-        # When colours come round, dashes change.
-        turn, index = divmod(place, len(COLOURS))
-        style = DASHES[turn % len(DASHES)]
-        look = {"color": COLOURS[index], "linestyle": style, "linewidth": 1.8}
-        looks[method] = look
+    # When colours come round, dashes change.
+    styles = cycle(product(DASHES, COLOURS))
+    looks = {
+        method: {"color": colour, "linestyle": dash, "linewidth": 1.8}
+        for method, (dash, colour) in zip(methods, styles, strict=False)
+    }
     with drawing():
         figure, every_axes = panels(len(curves), height=2.8)
         for axes, (name, members) in zip(every_axes, curves.items(), strict=True):

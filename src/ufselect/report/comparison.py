@@ -302,7 +302,10 @@ def compare_selections(
             continue
         best = [np.asarray(each.order)[:n_features] for each in several]
         found = [measure(np.sort(columns)) for columns in best]
-        row |= _with_others(pairs, names, name)
+        own = names.index(name)
+        if others := [at for at, n in enumerate(names) if n not in (name, CHANCE)]:
+            row["overlap"] = float(pairs[0][own, others].mean())
+            row["rank_agreement"] = float(pairs[1][own, others].mean())
         row["seconds"] = float(np.mean([each.seconds for each in several]))
         values = {key: [each[key] for each in found] for key in found[0]}
         row |= {
@@ -407,12 +410,3 @@ def _agreement(
         for table in (top_overlap(ranks, n_features), rank_agreement(ranks))
     )
     return overlap, correlation
-
-
-def _with_others(pairs: tuple[Float, Float], names: Sequence[str], name: str) -> Row:
-    others = [place for place, other in enumerate(names) if other not in (name, CHANCE)]
-    if not others:
-        return {}
-    own = names.index(name)
-    overlap, correlation = (float(table[own, others].mean()) for table in pairs)
-    return {"overlap": overlap, "rank_agreement": correlation}

@@ -298,7 +298,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"ours": ours, "csv": csv_text, "yes_or_no": yes_or_no}
+    environment.filters |= {"ours": ours, "csv": csv_text}
     environment.globals |= {
         "policy": content_security_policy(),
         "style": package_file("report.css"),
