@@ -277,6 +277,11 @@ def test_ranges_go_from_least_to_largest():
     assert axes_of(wide).get_xscale() == "log"
     assert words_of(wide.svg).count("none") == 1
     assert axes_of(narrow).get_xlim()[0] == 0
+    # Over the range of random sets a panel holds what is below zero, too.
+    beside = range_chart({"R2": {"SCFS": [-0.2], "none": []}}, {"R2": [0.1, -0.3]})
+    (band,) = axes_of(beside).patches
+    assert (band.get_x(), band.get_width()) == pytest.approx((-0.3, 0.4))
+    assert axes_of(beside).get_xlim()[0] < -0.3
 
 
 def test_a_bar_joins_the_ranks_that_are_not_told_apart():
