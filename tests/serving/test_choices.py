@@ -1,3 +1,4 @@
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -27,34 +28,33 @@ ALL = dict(each.split("=") for each in ONE.split()) | SEVERAL | {"drop": ["a", "
 
 def parsed(choices, action="select"):
     _, *arguments = arguments_of(action, checked_choices(choices), "table.csv")
-    context = COMMANDS[action].make_context(action, ["table.csv", *arguments])
+    # The command keeps the first names of --help that it is asked with.
+    context = COMMANDS[action].make_context(
+        action, ["table.csv", *arguments], help_option_names=["-h", "--help"]
+    )
     return SimpleNamespace(**context.params)
 
 
 @pytest.mark.parametrize("action", COMMANDS)
 def test_each_command_understands_every_field_of_the_page(action):
     options = parsed(ALL, action)
-
-    assert set(ALL) == FIELDS
-    assert (options.labels, options.id, options.groups) == ("kind", "sample", "patient")
-    assert (options.drop, options.na) == (("a", " b"), ("?", "-"))
-    assert (options.use_column, options.skip_rows) == (("target",), 2)
-    assert (options.variable, options.sheet) == ("X", "first")
-    assert (options.transpose, options.header, options.allow_large) == (
-        *(True, False),
-        True,
-    )
-    assert (options.fill, options.delimiter, options.decimal) == ("median", ";", ",")
+    expected = {"labels": "kind", "id_column": "sample", "groups": "patient"}
+    expected |= {"drop": ("a", " b"), "na_values": ("?", "-"), "use": ("target",)}
+    expected |= {"skip_rows": 2, "variable": "X", "sheet": "first", "fill": "median"}
+    expected |= {"transpose": True, "header": False, "allow_large": True}
+    expected |= {"delimiter": ";", "decimal": ","}
     if action != "look":
-        assert (options.features, options.clusters, options.seed) == (5, 3, 7)
-        assert str(options.report) == "report.html"
+        expected |= {"features": 5, "clusters": 3, "seed": 7}
+        expected |= {"report": Path("report.html")}
     if action == "select":
-        assert (options.method, options.effort) == ("SCFS", "thorough")
-        assert options.output == "selected.parquet"
-        assert (options.only_features, options.write_filled) == (True, True)
+        expected |= {"method": "SCFS", "effort": "thorough", "only_features": True}
+        expected |= {"write_filled": True, "output": "selected.parquet"}
         assert parsed({"fill": "rows"}).drop_incomplete == "rows"
     if action == "compare":
-        assert options.methods == ["SCFS", "MCFS"]
+        expected |= {"methods": ["SCFS", "MCFS"]}
+
+    assert set(ALL) == FIELDS
+    assert {name: getattr(options, name) for name in expected} == expected
 
 
 def test_what_is_left_open_is_left_to_the_command_and_no_value_is_an_option():

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import signal
-import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,12 @@ STDIN, STDOUT = 0, 1
 # By default the output fits a screen of 24 lines.
 MAX_NOTES = 3
 USUAL = re.compile("^Text |holds sample names|is text and was left out")
+# Options that say how a table is read, as ``read_table`` calls them.
+READING = (
+    *("labels", "id_column", "groups", "use", "drop", "transpose", "variable", "sheet"),
+    *("header", "na_values", "skip_rows", "delimiter", "decimal", "thousands"),
+    *("allow_large", "name"),
+)
 # Parameters that have their own option.
 OPTIONS = {
     "n_features_to_select": "-k",
@@ -50,9 +55,8 @@ def loading() -> Iterator[None]:
     Later Ctrl-C waits for the import: in its midst, exceptions may be swallowed.
     """
     pending = []
-    main_thread = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
-    deferred = main_thread and handler is signal.default_int_handler
+    deferred = handler is signal.default_int_handler
     if deferred:
         signal.signal(signal.SIGINT, lambda *received: pending.append(received))
     try:
@@ -85,24 +89,7 @@ def check_source(name: str) -> None:
 
 def reading_options(options: SimpleNamespace) -> dict[str, Any]:
     """Return the arguments of ``read_table`` and ``preview``."""
-    return {
-        "labels": options.labels,
-        "id_column": options.id,
-        "groups": options.groups,
-        "use": options.use_column,
-        "drop": options.drop,
-        "transpose": options.transpose,
-        "variable": options.variable,
-        "sheet": options.sheet,
-        "header": options.header,
-        "na_values": options.na,
-        "skip_rows": options.skip_rows,
-        "delimiter": options.delimiter,
-        "decimal": options.decimal,
-        "thousands": options.thousands,
-        "allow_large": options.allow_large,
-        "name": options.name,
-    }
+    return {name: getattr(options, name) for name in READING}
 
 
 def read(options: SimpleNamespace, progress: "Progress") -> "Table":

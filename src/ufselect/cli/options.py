@@ -23,7 +23,8 @@ def option(names: str, text: str, **settings: Any) -> Decorator:
     Parameters
     ----------
     names : str
-        Such as "-o, --output OUT".
+        Such as "-o, --output OUT", or "id_column, --id COLUMN" to call the parameter
+        of the function ``id_column``.
     text : str
         What help says of it.
     **settings
@@ -192,14 +193,14 @@ TABLE = [
             "column with the classes of the samples, to compare with at the end; the "
             "selection never uses it",
         ),
-        option("--id COLUMN", "column with sample names"),
+        option("id_column, --id COLUMN", "column with sample names"),
         option(
             "--groups COLUMN",
             "column that says which samples belong together, such as those of one "
             "patient; tests never split a group",
         ),
         option(
-            "--use-column COLUMN",
+            "use, --use-column COLUMN",
             "use this column as a feature, although it looks like labels or an index "
             "or is mostly missing (repeat for more)",
             multiple=True,
@@ -216,7 +217,7 @@ TABLE = [
             type=click.Choice(["mean", "median", "zero"]),
         ),
         option(
-            "--na TEXT",
+            "na_values, --na TEXT",
             "text that means a missing value, beside NA and the like (repeat for more)",
             multiple=True,
         ),

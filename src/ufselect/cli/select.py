@@ -160,6 +160,8 @@ def select_command(**given: Any) -> int:
     _check_usage(options)
     files = ResultFiles(options)
     with loading():
+        import numpy as np
+
         import ufselect.data.tables.reading
     named = _named_selector(options)
     large = options.file != "-" and Path(options.file).stat().st_size >= LARGE_FILE
@@ -171,9 +173,9 @@ def select_command(**given: Any) -> int:
         in_background = second_process(load_fits)
     with files.named_in_errors(), progress_for(options) as progress, in_background:
         table = read(options, progress)
-        if options.save_clusters is not None:
+        if options.save_clusters is not None and isinstance(table.values, np.memmap):
             # Of a memory-mapped table only some samples would get a cluster.
-            table = _in_memory(table)
+            table = replace(table, values=np.array(table.values))
         _check_image_shape(options, table)
         with loading():
             import ufselect.report.selection  # noqa: F401
@@ -242,14 +244,6 @@ def _check_image_shape(options: SimpleNamespace, table: "Table") -> None:
             f"{table.origin.name} has {table.shape[1]} features; give the shape of one "
             "image"
         )
-
-
-def _in_memory(table: "Table") -> "Table":
-    import numpy as np
-
-    values: Any = table.values
-    mapped = isinstance(values, np.memmap)
-    return replace(table, values=np.array(values)) if mapped else table
 
 
 def _named_selector(options: SimpleNamespace) -> "UnsupervisedSelector | None":
