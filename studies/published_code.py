@@ -35,7 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from studies.rankings import find_set
 from ufselect.data import LabelledSet, read_labelled
 from ufselect.evaluation import judge_ranking
-from ufselect.experiments.protocol import prepare_table
+from ufselect.experiments.protocol import PREPARATIONS
 from ufselect.experiments.scfs_2020 import published, verdict
 from ufselect.registry import all_selectors
 from ufselect.solvers.starts import soft_start
@@ -211,7 +211,7 @@ def our_orders(change: Change, data: LabelledSet) -> Iterator[np.ndarray]:
     if change.preparation == PLUS:
         X = X + abs(X.min())
     else:
-        X = prepare_table(X, change.preparation)
+        X = PREPARATIONS[change.preparation](X)
     n_clusters = len(np.unique(data.classes))
     given = {name: [value] for name, value in change.parameters.items()}
     for number, point in enumerate(points_of(GRIDS[change.method] | given)):

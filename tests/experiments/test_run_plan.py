@@ -13,7 +13,7 @@ from small_experiments import content, query, run_in_process, small_plan
 
 from ufselect.experiments import run
 from ufselect.experiments.results import read_experiment
-from ufselect.experiments.run import Stopped, in_workers, run_plan
+from ufselect.experiments.run import in_workers, run_plan
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs the files of Linux")
 
@@ -122,7 +122,8 @@ def test_an_interruption_says_what_is_kept_and_the_same_call_goes_on(
         if progress.finished == stop_after:
             raise KeyboardInterrupt
 
-    with pytest.raises(Stopped, match=f"{stop_after} of 38 runs are kept in {path}"):
+    kept = f"{stop_after} of 38 runs are kept in {path}"
+    with pytest.raises(KeyboardInterrupt, match=kept):
         run_plan(plan, path, located, callback=interrupt)
     rest = run_plan(plan, path, located)
 

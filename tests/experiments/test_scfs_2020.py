@@ -23,18 +23,10 @@ def paper():
     return published()
 
 
-# Read off the printed tables, apart from the file.
+# Sums of a transcription that was made apart from the file: one wrong digit shows.
 def test_tables_are_as_printed(paper):
-    for table, method, name, mean, std in [
-        ("accuracy", "Baseline", "Prostate-GE", 58.82, 0.0),
-        ("accuracy", "LS", "Lung", 61.46, 2.61),
-        ("accuracy", "SCFS", "ORL", 59.19, 0.83),
-        ("mutual_information", "Baseline", "BASEHOCK", 0.63, 0.0),
-        ("mutual_information", "SPUFS", "Isolet", 72.81, 11.14),
-        ("mutual_information", "SCFS", "Lung", 70.17, 0.9),
-    ]:
-        assert getattr(paper, table)[method][name] == (mean, std)
-    # Sums of a transcription that was made apart from the file: one wrong digit shows.
+    assert paper.accuracy["SCFS"]["ORL"] == (59.19, 0.83)
+    assert paper.mutual_information["SPUFS"]["Isolet"] == (72.81, 11.14)
     for rows, sums, winners in [
         (paper.accuracy, [2505.15, 96.16], ["SCFS"] * 6),
         (
@@ -81,9 +73,6 @@ def test_curves_are_as_printed(paper):
     for curve in curves.values():
         assert curve.shape == (30,)
         assert np.all(np.diff(curve) <= 0)
-        assert curve[1] < curve[0]
-    assert tuple(curves["Lung"][[0, -1]]) == (60705.86284, 47560.93146)
-    assert tuple(curves["ORL"][[0, -1]]) == (1093680086, 169202389.1)
     assert {name: round(curve.sum(), 5) for name, curve in curves.items()} == {
         "Lung": 1447071.15606,
         "Lymphoma": 20511452.8566,
@@ -122,7 +111,7 @@ def test_verdicts_on_curves_are_drawn_at_shares_of_the_way():
 @pytest.mark.slow
 def test_one_setting_draws_a_published_curve(paper, data_folder):
     data = read_labelled(data_folder / "Prostate-GE.mat")
-    ours = published_curve(data.table, 2, 0, 30)
+    ours = published_curve(data, 0, 30)
 
     np.testing.assert_allclose(ours, paper.convergence["Prostate-GE"], rtol=1e-5)
 

@@ -45,10 +45,6 @@ class RunProgress:
         return self.known + self.computed + self.failed
 
 
-class Stopped(KeyboardInterrupt):
-    """The work was interrupted; the message says what is kept."""
-
-
 def run_plan(
     plan: Plan,
     store_path: Path,
@@ -107,7 +103,7 @@ def run_plan(
                     progress.failed += outcome.reason is not None
                     callback(progress)
     except KeyboardInterrupt:
-        raise Stopped(
+        raise KeyboardInterrupt(
             f"interrupted; {progress.finished} of {progress.total} runs are kept in "
             f"{store_path}, and the same command continues from there"
         ) from None

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ufselect.data import read_labelled
+from ufselect.data import LabelledSet, read_labelled
 from ufselect.experiments.plan import ALL_FEATURES, BASELINES
 from ufselect.experiments.report import (
     Report,
@@ -23,7 +23,7 @@ from ufselect.experiments.report import (
     section,
     sensitivity,
 )
-from ufselect.experiments.results import ORACLE, PLACE, Experiment, title_of
+from ufselect.experiments.results import ORACLE, PLACE, Experiment
 from ufselect.experiments.runs import FIXED, Located
 from ufselect.plotting.bars import bar_chart
 from ufselect.plotting.convergence import curves as draw_curves
@@ -45,6 +45,7 @@ TABLES = {
     "nmi_geometric": ("Table 4: normalised mutual information", ("nmi_max",)),
 }
 NOT_THERE = "data not available"
+RECONSTRUCTED = " (reconstructed)"
 # Tables are printed with two decimals, so a number is known to half of the last one.
 HALF_OF_THE_LAST_DIGIT = 0.005
 # The setting that draws five of the six published curves, beside the shift of X by its
@@ -174,15 +175,14 @@ def verdict(ours_mean: float, cell: Published) -> str:
     return "above" if ours_mean > cell.mean else "below"
 
 
-def published_curve(
-    table: Any, n_clusters: int, seed: int, max_iter: int
-) -> NDArray[np.float64]:
+def published_curve(data: LabelledSet, seed: int, max_iter: int) -> NDArray[np.float64]:
     """Return the objective of the published algorithm from the start of its curves.
 
     A fit that has converged repeats its last value.
     """
-    X = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+    X = data.table.toarray() if hasattr(data.table, "toarray") else data.table
     X = X + abs(X.min())
+    n_clusters = len(np.unique(data.classes))
     random = np.random.RandomState(seed)
     scfs = selector(
         "SCFS",
@@ -229,7 +229,7 @@ class PaperComparison:
             self._how(),
             self._set_section(),
             *(self._cell_section(metric, figures) for metric in self.tables),
-            sensitivity(self.experiment, list(self.tables), figures, self.names),
+            sensitivity(self.experiment, list(self.tables), figures, self.shown),
             self._curve_section(figures),
             self._property_section(),
             failures(self.experiment),
@@ -247,19 +247,11 @@ class PaperComparison:
         """Return the same names, marked where the file here is reconstructed."""
         fingerprints = self.experiment.record.fingerprints
         marks = {
-            each.catalogue_name: " (reconstructed)"
+            each.catalogue_name: RECONSTRUCTED
             for each in self.paper.sets.values()
             if each.reconstructed == fingerprints.get(each.catalogue_name)
         }
         return {here: name + marks.get(here, "") for here, name in self.printed.items()}
-
-    @property
-    def names(self) -> dict[str, str]:
-        """Return what each prepared set is called."""
-        return {self._place("", name)[1]: self.shown[name] for name in self.printed}
-
-    def _place(self, label: str, set_name: str) -> tuple[str, str]:
-        return label, title_of(set_name, self.experiment.plan.preparations[0])
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -283,7 +275,7 @@ class PaperComparison:
         }
         rows = []
         for set_name, method in product(plan.sets, plan.methods):
-            place = self._place(method.label, set_name)
+            place = (method.label, set_name)
             row_of = printed_cells.get(paper_methods.get(method.selector, ""), {})
             printed = row_of.get(self.printed[set_name])
             # Labels choose nothing in a baseline of ours.
@@ -355,12 +347,11 @@ class PaperComparison:
             method.label: method.parameters.get("max_iter")
             for method in self.experiment.plan.methods
         }
-        printed = {self.shown[name]: name for name in self.printed}
         differ = table[table["verdict"].isin(["above", "below"])]
         found: dict[tuple[str, str], list[str]] = {}
         for label, rows in differ.groupby("method"):
             for shown in rows["data set"]:
-                reason = self.paper.reason(label, self.printed[printed[shown]])
+                reason = self.paper.reason(label, shown.removesuffix(RECONSTRUCTED))
                 found.setdefault((label, reason), []).append(shown)
         return section(
             TABLES[metric][0],
@@ -392,7 +383,7 @@ class PaperComparison:
                 self.shown[name]: {
                     method.label: values[place]
                     for method in plan.methods
-                    if (place := self._place(method.label, name)) in values
+                    if (place := (method.label, name)) in values
                 }
                 for name in self.experiment.record.fingerprints
             }
@@ -406,15 +397,11 @@ class PaperComparison:
         """Return our convergence curve of every published set whose data are there."""
         found = {}
         for name, described in self.paper.sets.items():
-            path = self.located.paths.get(described.catalogue_name)
-            if path is not None:
-                table, n_iterations = (
-                    read_labelled(path),
-                    len(self.paper.convergence[name]),
-                )
-                n_clusters, seed = len(np.unique(table.classes)), described.curve_seed
+            if path := self.located.paths.get(described.catalogue_name):
                 found[name] = published_curve(
-                    table.table, n_clusters, seed, n_iterations
+                    read_labelled(path),
+                    described.curve_seed,
+                    len(self.paper.convergence[name]),
                 )
         return found
 

@@ -73,10 +73,6 @@ class Store:
     """
 
     def __init__(self, path: Path) -> None:
-        if not path.parent.is_dir():
-            raise ValueError(
-                f"cannot write {path}: the folder {path.parent} does not exist"
-            )
         self.path = path
         with _errors_in_a_sentence(path):
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Iterator, MutableMapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,24 +14,32 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ufselect.data import LabelledSet, read_labelled
+from ufselect.evaluation import judge_by_classification, judge_ranking
+from ufselect.evaluation.judging import METRICS as AGREEMENTS
 from ufselect.experiments.plan import ALL_FEATURES, Judge, known_methods
 from ufselect.experiments.protocol import (
-    Cache,
-    Judging,
-    Order,
-    Score,
-    prepare_table,
-    scores_of,
+    CLASSIFIERS,
+    PREPARATIONS,
+    STRUCTURE,
 )
 from ufselect.experiments.runs import PlannedRun, seed_of
 from ufselect.matrix.cache import ResultCache, cached_results
 from ufselect.selectors import UnsupervisedSelector
 
 
+class Score(NamedTuple):
+    """One metric of the first features of a ranking."""
+
+    features: int
+    metric: str
+    repetition: int
+    value: float
+
+
 class Ranking(NamedTuple):
     """The order of the features, best first, and what the fit cost."""
 
-    order: Order
+    order: NDArray[np.int32]
     history: NDArray[np.float64] | None = None
     seconds: float | None = None
     peak_memory: int | None = None
@@ -61,7 +70,7 @@ class PreparedSet(NamedTuple):
 
     data: LabelledSet
     results: ResultCache
-    judged: Cache
+    judged: MutableMapping[tuple[int, ...], NDArray[np.float64]]
 
 
 def work_on(job: Job) -> Outcome:
@@ -91,7 +100,7 @@ def _prepared(
 ) -> PreparedSet:
     """Return a prepared set, and cache it until another one is needed."""
     data = read_labelled(path)
-    table = prepare_table(data.table, preparation)
+    table = PREPARATIONS[preparation](data.table)
     return PreparedSet(data._replace(table=table), ResultCache(), {})
 
 
@@ -132,8 +141,7 @@ def _selector(run: PlannedRun, n_classes: int) -> UnsupervisedSelector:
 def _scores(
     run: PlannedRun, judge: Judge, prepared: PreparedSet, ranking: Ranking
 ) -> tuple[Score, ...]:
-    table, classes = prepared.data.table, prepared.data.classes
-    n_features = table.shape[1]
+    n_features = prepared.data.table.shape[1]
     sizes = [size for size in judge.features if size <= n_features]
     if run.selector == ALL_FEATURES:
         sizes = [n_features]
@@ -147,8 +155,7 @@ def _scores(
         seed_of(judge.seed, "judge", run.set_name, repetition)
         for repetition in range(judge.repetitions)
     ]
-    task = Judging(table, classes, sizes, judge.metrics, seeds, judge.restarts)
-    scores = tuple(scores_of(task, ranking.order, prepared.judged))
+    scores = tuple(_judged(prepared, ranking.order, judge, sizes, seeds))
     for score in scores:
         if not np.isfinite(score.value):
             raise ValueError(
@@ -156,6 +163,40 @@ def _scores(
                 f"{score.value}; leave the metric out"
             )
     return scores
+
+
+def _judged(
+    prepared: PreparedSet,
+    order: NDArray[np.int32],
+    judge: Judge,
+    sizes: Sequence[int],
+    seeds: Sequence[int],
+) -> Iterator[Score]:
+    """Yield every score of a ranking."""
+    table, classes = prepared.data.table, prepared.data.classes
+    if clustered := [metric for metric in judge.metrics if metric in AGREEMENTS]:
+        values = judge_ranking(
+            table,
+            order,
+            classes,
+            sizes=sizes,
+            seeds=seeds,
+            n_init=judge.restarts,
+            metrics=clustered,
+            cache=prepared.judged,
+        )
+        for (i, repetition, j), value in np.ndenumerate(values):
+            yield Score(sizes[i], clustered[j], repetition, float(value))
+    for size in sizes:
+        chosen = np.sort(order[:size]).astype(np.intp)
+        if set(CLASSIFIERS) & set(judge.metrics):
+            values = judge_by_classification(table[:, chosen], classes, seeds=seeds)
+            for (repetition, j), value in np.ndenumerate(values):
+                if CLASSIFIERS[j] in judge.metrics:
+                    yield Score(size, CLASSIFIERS[j], repetition, float(value))
+        for metric, function in STRUCTURE.items():
+            if metric in judge.metrics:
+                yield Score(size, metric, 0, float(function(table, chosen)))
 
 
 def reset_peak_memory() -> None:
