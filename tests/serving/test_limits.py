@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from page_server import MAX_BYTES, PageServer
 
-from ufselect.serving import Settings, runs
+from ufselect.serving import runs
+from ufselect.serving.server import MAX_RUNS
 from ufselect.serving.uploads import Source
 
 pytestmark = [
@@ -95,13 +96,12 @@ def test_waiting_looks_do_not_push_out_results_and_choices_have_a_limit(server):
     file = server.upload("a.csv", TABLE)
     result = server.start(file, method="MaxVariance", features="1")
     server.wait_for(result, "done")
-    answers = [server.ask_for(file, "look") for _ in range(2 * Settings().max_runs)]
+    answers = [server.ask_for(file, "look") for _ in range(2 * MAX_RUNS)]
     refused = [problem(each) for each in answers if each.status == 503]
 
     assert refused
     assert set(refused) == {
-        f"{Settings().max_runs} runs are waiting; cancel one, or try again when one is "
-        "done"
+        f"{MAX_RUNS} runs are waiting; cancel one, or try again when one is done"
     }
     assert server.api(f"runs/{result}")["state"] == "done"
     long = server.ask_for(file, drop=["x" * 900] * 200)
@@ -141,7 +141,7 @@ def test_a_run_that_does_not_listen_is_ended_by_force(tmp_path, monkeypatch):
 
     async def attempt():
         others = psutil.Process().children(recursive=True)
-        kept = runs.Runs(tmp_path, 1, 3)
+        kept = runs.Runs(tmp_path, 1)
         run = kept.start(source, "select", {})
         while not run.described()["progress"]:
             await asyncio.sleep(0.02)

@@ -86,7 +86,7 @@ class Application:
         for name in ("uploads", "runs"):
             (folder / name).mkdir()
         self.settings = settings
-        self.runs = Runs(folder / "runs", settings.n_jobs, settings.max_runs)
+        self.runs = Runs(folder / "runs", settings.n_jobs)
         self.uploads = Uploads(
             *(folder / "uploads", settings.max_upload, settings.file),
             in_use=self.runs.sources_in_use,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.serving.choices import arguments_of, remedies_on_page, words_of_page
+from ufselect.serving.server import MAX_RUNS
 from ufselect.serving.uploads import Refusal, Source, suggested_name
 
 # Alone (-P), Python would look for modules in the folder that it works in.
@@ -173,13 +174,10 @@ class Runs:
         Every run gets a folder of its own in it.
     n_jobs : int
         Number of parallel jobs.
-    max_runs : int
-        Looks that are kept, and other runs that are kept.
     """
 
-    def __init__(self, folder: Path, n_jobs: int, max_runs: int) -> None:
+    def __init__(self, folder: Path, n_jobs: int) -> None:
         self.folder = folder
-        self.max_runs = max_runs
         self._runs: dict[str, Run] = {}
         self._places = asyncio.Semaphore(n_jobs)
         # A look takes a second, and does not wait for runs that take hours.
@@ -229,13 +227,13 @@ class Runs:
     def _make_place(self, action: str) -> None:
         """Forget the oldest look, or other run, if there are too many of them."""
         alike = self._like(action)
-        if len(alike) < self.max_runs:
+        if len(alike) < MAX_RUNS:
             return
         oldest = next((run for run in alike if run.task.done()), None)
         if oldest is None:
             raise Refusal(
                 503,
-                f"{self.max_runs} runs are waiting; cancel one, or try again when one "
+                f"{MAX_RUNS} runs are waiting; cancel one, or try again when one "
                 "is done",
             )
         del self._runs[oldest.identity]

@@ -16,6 +16,8 @@ from pathlib import Path
 ADDRESS = "127.0.0.1"
 # For answers under way when the server ends.
 SECONDS_TO_FINISH = 2
+# Looks that are kept, and other runs; a new one replaces the oldest of its kind.
+MAX_RUNS = 20
 GIGABYTE = 10**9
 PREFIX = "ufselect-serve-"
 
@@ -34,9 +36,6 @@ class Settings:
         Bytes of all uploaded tables together.
     n_jobs : int
         Number of parallel jobs; other runs wait.
-    max_runs : int
-        Looks that are kept, and other runs that are kept; a new one replaces the
-        oldest of its kind.
 
     Examples
     --------
@@ -48,7 +47,6 @@ class Settings:
     port: int = 0
     max_upload: int = 2 * GIGABYTE
     n_jobs: int = 2
-    max_runs: int = 20
 
 
 def serve(settings: Settings, announce: Callable[[str], None]) -> int:
