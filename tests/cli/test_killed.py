@@ -101,32 +101,3 @@ def test_without_space_the_old_file_stays_and_one_sentence_says_why(
     assert "Traceback" not in done.stderr
     assert {path.name for path in folder.iterdir()} == before
     assert there == "no file" or target.read_bytes() == OLD
-
-
-@pytest.mark.parametrize("what", ["cut to half", "emptied", "deleted", "overwritten"])
-def test_a_table_that_changes_while_it_is_read_costs_one_sentence(folder, what):
-    file = folder / "t.csv"
-    whole = file.read_bytes()
-    change = {
-        "cut to half": lambda: os.truncate(file, len(whole) // 2),
-        "emptied": lambda: os.truncate(file, 0),
-        "deleted": file.unlink,
-        "overwritten": lambda: file.write_bytes(b"\xff" * len(whole)),
-    }[what]
-    for delay in (0.3, 0.8, 1.3):
-        file.write_bytes(whole)
-        process = subprocess.Popen(
-            [*COMMAND, *SELECT, "--no-files"],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        time.sleep(delay)
-        change()
-        _, complaint = process.communicate(timeout=120)
-
-        assert process.returncode in (0, 1)
-        assert "Traceback" not in complaint
-        if process.returncode == 1:
-            assert complaint.splitlines()[-1].startswith("ufselect: ")

@@ -1,18 +1,17 @@
 """No output replaces an input or another output, whatever names and links are given."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from one_sentence import refused
+from real_command import COMMAND
 from small_tables import small_frame, write_frame
 
 from ufselect.cli.main import main
 
 FAST = ("-k", "3", "--method", "MaxVariance", "--quiet")
-COMMAND = [sys.executable, "-m", "ufselect"]
 LINKS = {
     "itself": lambda link: None,
     "hard link": lambda link: link.hardlink_to("genes.csv"),
@@ -149,10 +148,8 @@ def test_experiments_replace_no_plan_and_no_store(tmp_path, capsys, monkeypatch)
 )
 def test_no_redirection_leads_an_output_to_the_input(table, command, reason):
     before = table.read_bytes()
-    program = f"{sys.executable} -m ufselect"
-    done = subprocess.run(
-        f"{program} {command}", shell=True, capture_output=True, text=True, check=False
-    )
+    line = f"{' '.join(COMMAND)} {command}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert reason in done.stderr
     assert "Traceback" not in done.stderr

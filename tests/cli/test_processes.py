@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from real_command import COMMAND, run
 from signals import heed_signals
 from small_tables import CHOSEN, small_frame, users_table, write_frame
 
 import ufselect
 
-COMMAND = [sys.executable, "-m", "ufselect"]
 SOURCE = str(Path(ufselect.__file__).parents[1])
 # Moments at which the time goes by: the last module to have been loaded.
 MOMENTS = ("click", "numpy", "ufselect.data.tables.detection")
@@ -28,17 +28,12 @@ MOMENTS = ("click", "numpy", "ufselect.data.tables.detection")
 
 def test_standard_input_becomes_standard_output(tmp_path):
     file = write_frame(tmp_path / "a.parquet", small_frame())
-    done = subprocess.run(
-        [*COMMAND, "select", "-", "-k", "3", "-o", "-"],
-        input=file.read_bytes(),
-        capture_output=True,
-        check=False,
-    )
-    frame = pd.read_parquet(io.BytesIO(done.stdout))
+    done = run(["select", "-", "-k", "3", "-o", "-"], stdin=file.read_bytes())
+    frame = pd.read_parquet(io.BytesIO(done.said))
 
-    assert done.returncode == 0
+    assert done.code == 0
     assert frame.columns.tolist() == ["id", *CHOSEN, "kind"]
-    assert b"\nstandard input: AutoSelect chose 3 of 12" in done.stderr
+    assert "\nstandard input: AutoSelect chose 3 of 12" in done.complaint
 
 
 def on_a_terminal(arguments, folder):

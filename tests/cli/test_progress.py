@@ -78,17 +78,13 @@ def test_a_log_gets_plain_lines_with_the_time_left(stderr, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [Progress, JsonProgress])
-def test_quiet_says_nothing(kind, stderr):
+def test_quiet_says_nothing_and_what_is_done_soon_is_not_spoken_of(
+    kind, stderr, monkeypatch
+):
     terminal = stderr(Terminal())
     with kind(quiet=True) as shown:
         shown.now("reading")
         shown.note("a note")
-
-    assert terminal.getvalue() == ""
-
-
-def test_what_is_done_soon_is_not_spoken_of(stderr, monkeypatch):
-    terminal = stderr(Terminal())
     monkeypatch.setattr(output, "SECONDS_OF_SILENCE", 60.0)
     with Progress() as shown:
         shown.now("reading")

@@ -149,15 +149,3 @@ def test_a_mistake_is_answered_in_one_sentence(folder, capsys):
         ("tiny.sqlite", ["--markdown", "no/a.md"], "the folder no does not exist"),
     ]:
         assert sentence in refused(capsys, "report", store, *more)
-
-
-def test_in_a_browser_tables_sort_and_figures_are_there(folder, page):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page_of()
-    page.goto((folder / "page.html").as_uri())
-    page.locator("figure thead th button").first.click()
-
-    assert page.locator("figure").first.locator("tbody td").first.inner_text() == "five"
-    assert page.locator("svg[role=img]").count() == 5
-    assert [url for url in asked if not url.startswith("file:")] == []

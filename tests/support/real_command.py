@@ -9,12 +9,6 @@ from typing import NamedTuple
 import ufselect
 
 COMMAND = [sys.executable, "-m", "ufselect"]
-# What commands import, which takes most of their time; servers of processes load it.
-SHARED = [
-    *("ufselect.cli.select", "ufselect.data", "ufselect.evaluation"),
-    *("ufselect.experiments", "ufselect.report", "ufselect.tuning"),
-    *("h5py", "openpyxl", "pandas", "pyarrow", "sklearn.cluster"),
-]
 
 
 class Done(NamedTuple):
