@@ -233,7 +233,7 @@ def test_useless_sheet_is_refused(tmp_path, rows, words):
 
 def test_workbook_is_written_with_its_sheet_and_no_formula(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
-    rows = [["who", "=a", "b", "c"], ["x", 1, 2.5, 3], ["=1+1", 4, None, 6]]
+    rows = [["who", "'=a", "b", "c"], ["x", 1, 2.5, 3], ["=1+1", 4, None, 6]]
     book = openpyxl.Workbook()
     book.active.title = "mine"
     for number, row in enumerate(rows, start=1):
@@ -245,7 +245,7 @@ def test_workbook_is_written_with_its_sheet_and_no_formula(tmp_path):
 
     written = openpyxl.load_workbook(tmp_path / "b.xlsx")["mine"]
     assert [[cell.value for cell in row] for row in written.rows] == [
-        ["who", "=a", "b"],
+        ["who", "'=a", "b"],
         ["x", 1, 2.5],
         ["=1+1", 4, None],
     ]

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -151,7 +151,9 @@ def text_layout(
     if not rows:
         raise TableError(f"{name} has no data; export the table again")
     named = None if comment is None else next(dialect.rows([comment]), [])
-    layout, rows = table_layout(rows, places, named, request, name, notes)
+    layout, rows = table_layout(
+        rows, places, named, request, name, notes, spelled=unescaped
+    )
     if layout.width == 2 and dialect.delimiter == "," and request.delimiter is None:
         _check_single_name(rows, layout, name)
     dialect, layout = _with_decimal(dialect, layout, rows, request)
@@ -320,10 +322,13 @@ def table_layout(
     request: Request,
     name: str,
     notes: list[str],
+    *,
+    spelled: Callable[[str], str] = str,
 ) -> tuple[Layout, list[list[str]]]:
     """Return the layout of rows of cells, and the rows of data among them.
 
-    The rows begin in the lines at ``places``.
+    The rows begin in the lines at ``places``. ``spelled`` returns the name that a cell
+    of the header stands for.
     """
     n_titles = 0 if request.skip_rows else _title_rows(rows)
     if n_titles:
@@ -347,7 +352,7 @@ def table_layout(
         header = [*header, ""] if ends_empty else ["", *header]
     names = None
     if header is not None:
-        found = [unescaped(cell.strip()) for cell in header]
+        found = [spelled(cell.strip()) for cell in header]
         filled = [each or f"column_{j + 1}" for j, each in enumerate(found)]
         names = unique_names(filled, notes)
         names[0] = names[0] if found[0] else ""
