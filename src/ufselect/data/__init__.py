@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ufselect.data.synthetic import GEOMETRIES as GEOMETRIES
     from ufselect.data.synthetic import DataSet as DataSet
     from ufselect.data.synthetic import planted as planted
-    from ufselect.data.tables import Remedy as Remedy
-    from ufselect.data.tables import Table as Table
-    from ufselect.data.tables import TableError as TableError
-    from ufselect.data.tables import read_table as read_table
-    from ufselect.data.tables import write_table as write_table
+    from ufselect.data.tables.reading import read_table as read_table
+    from ufselect.data.tables.table import Remedy as Remedy
+    from ufselect.data.tables.table import Table as Table
+    from ufselect.data.tables.table import TableError as TableError
+    from ufselect.data.tables.writing import write_table as write_table
 else:
     from ufselect._names import attach
 

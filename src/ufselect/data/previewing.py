@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.data.tables.conventions import MISSING, TRUTH
+from ufselect.data.tables.conventions import MISSING, TRUTH, number
 from ufselect.data.tables.detection import Source, located
 from ufselect.data.tables.missing import incomplete_error
 from ufselect.data.tables.reading import read_table
@@ -311,11 +311,7 @@ def _type(texts: Sequence[str]) -> str:
         return "boolean"
     if all(DATE.fullmatch(text) for text in texts):
         return "date"
-    try:
-        list(map(float, texts))
-    except ValueError:
-        return "text"
-    return "number"
+    return "text" if None in map(number, texts) else "number"
 
 
 def scale_of(values: Any) -> str:

@@ -140,7 +140,6 @@ class _Numbers:
             [j for j in self.columns.free if j in self.evidence and j not in chosen],
             why,
             self._text,
-            lambda place: np.array(self._text(place), dtype=object),
             found.rows,
         )
 

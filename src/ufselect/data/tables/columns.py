@@ -136,8 +136,8 @@ class ReadColumns(NamedTuple):
     """The columns of a file after reading.
 
     ``values`` are the numbers of the columns at ``places``, ``others`` the places of
-    the columns that are left out for the reason ``why``. ``text`` and ``cells`` return
-    a column as text and as objects. ``rows`` are rows of text in a transposed table.
+    the columns that are left out for the reason ``why``. ``text`` returns a column as
+    text. ``rows`` are rows of text in a transposed table.
     """
 
     values: NDArray[Any]
@@ -145,7 +145,6 @@ class ReadColumns(NamedTuple):
     others: list[int]
     why: tuple[str, str]
     text: Callable[[int], Sequence[str]]
-    cells: Callable[[int], NDArray[Any]]
     rows: Mapping[str, Sequence[str]] = {}
 
 
@@ -231,7 +230,7 @@ def table_of_columns(
             OtherColumn(
                 names[place],
                 place,
-                read.cells(place),
+                np.array(read.text(place), dtype=object),
                 why=f"It {read.why[0]}.",
                 of_features=columns.transposed,
             )

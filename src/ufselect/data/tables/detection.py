@@ -46,47 +46,33 @@ class Format(NamedTuple):
 FORMATS = {
     "text": Format(
         "a text table",
-        endings=(".csv", ".tsv", ".tab", ".txt", ".dat", ".data"),
+        (".csv", ".tsv", ".tab", ".txt", ".dat", ".data"),
         of_columns=True,
         read_compressed=True,
         crashing=False,
     ),
     "parquet": Format(
-        "a Parquet file",
-        (".parquet", ".pq"),
-        (b"PAR1",),
-        of_columns=True,
+        "a Parquet file", (".parquet", ".pq"), (b"PAR1",), of_columns=True
     ),
     "feather": Format(
         "an Arrow file",
         (".feather", ".arrow", ".ipc"),
-        magic=(b"ARROW1", b"FEA1"),
+        (b"ARROW1", b"FEA1"),
         of_columns=True,
     ),
     "excel": Format(
-        "an Excel workbook",
-        (".xlsx", ".xlsm"),
-        of_columns=True,
-        crashing=False,
+        "an Excel workbook", (".xlsx", ".xlsm"), of_columns=True, crashing=False
     ),
-    "npy": Format(
-        "a NumPy array",
-        (".npy",),
-        (b"\x93NUMPY",),
-        crashing=False,
-    ),
+    "npy": Format("a NumPy array", (".npy",), (b"\x93NUMPY",), crashing=False),
     "npz": Format("a NumPy archive", (".npz",)),
     "mat": Format(
         "a MATLAB file",
         (".mat",),
-        magic=(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
+        (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
         on_hdf5=True,
     ),
     "mtx": Format(
-        "a Matrix Market file",
-        (".mtx",),
-        magic=(b"%%MatrixMarket",),
-        read_compressed=True,
+        "a Matrix Market file", (".mtx",), (b"%%MatrixMarket",), read_compressed=True
     ),
     "h5ad": Format("an AnnData file", (".h5ad",), on_hdf5=True),
     "10x": Format("a 10x Genomics file", on_hdf5=True),

@@ -38,8 +38,8 @@ class EndedError(Exception):
 def reason_of(error: BaseException) -> str:
     """Return the message of an error, in one line that is not too long."""
     reason = " ".join(str(error).split()) or type(error).__name__
-    limit = MAX_REASON_LENGTH
-    return reason if len(reason) <= limit else f"{reason[:limit]}..."
+    more = "..." if len(reason) > MAX_REASON_LENGTH else ""
+    return f"{reason[:MAX_REASON_LENGTH]}{more}"
 
 
 def damaged(name: str, kind: str, error: BaseException) -> TableError:

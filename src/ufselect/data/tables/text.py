@@ -10,10 +10,10 @@ import contextlib
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from itertools import chain
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 
@@ -149,21 +149,20 @@ def _blocks_of(text: TextIO, file: File) -> Iterator[str]:
         yield block if block.endswith("\n") else f"{block}\n"
 
 
+@dataclass
 class _Text:
     """The rows of a text table."""
 
-    def __init__(
-        self,
-        file: File,
-        encoding: str,
-        dialect: Dialect,
-        layout: Layout,
-        request: Request,
-    ) -> None:
-        self.file, self.encoding, self.dialect = file, encoding, dialect
-        self.layout, self.request, self.decimal = layout, request, dialect.decimal
-        self.missing = missing_words(request.na_values)
-        self.blank = dialect.blank_lines()
+    file: File
+    encoding: str
+    dialect: Dialect
+    layout: Layout
+    request: Request
+
+    def __post_init__(self) -> None:
+        self.decimal = self.dialect.decimal
+        self.missing = missing_words(self.request.na_values)
+        self.blank = self.dialect.blank_lines()
 
     def blocks(self) -> Iterator[tuple[str, int]]:
         """Yield blocks of lines below the header, with the number of the first."""
@@ -291,8 +290,7 @@ class _Text:
         self, block: str, numeric: Sequence[int], textual: Sequence[int]
     ) -> Found | None:
         """Read a block with pyarrow; None if a line or a cell needs a closer look."""
-        reader = _arrow_csv()
-        if reader is None or self.layout.width > MAX_ARROW_COLUMNS:
+        if self.layout.width > MAX_ARROW_COLUMNS:
             return None
         # Lines without a value start with one of these; few other lines do.
         starts = {line[:1] for line in block.split("\n")[:-1]}
@@ -300,8 +298,11 @@ class _Text:
             map(self.blank.match, block.split("\n")[:-1])
         ):
             return None
-        import pyarrow as arrow
-
+        try:
+            import pyarrow as arrow
+            from pyarrow import csv as reader
+        except ImportError:
+            return None
         content, names = block.encode(), [str(j) for j in range(self.layout.width)]
         wanted = [*numeric, *textual]
         types = dict.fromkeys((names[j] for j in textual), arrow.string())
@@ -332,13 +333,3 @@ class _Text:
             values[:, target] = table.column(names[place]).to_numpy()
         texts = {place: table.column(names[place]).to_pylist() for place in textual}
         return Found(values, texts)
-
-
-@cache
-def _arrow_csv() -> Any:
-    """Return the CSV reader of pyarrow, or None if pyarrow is not installed."""
-    try:
-        from pyarrow import csv as reader
-    except ImportError:
-        return None
-    return reader
