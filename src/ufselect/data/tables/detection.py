@@ -266,14 +266,20 @@ def compression_of(path: Path, name: str) -> str | None:
     return None
 
 
-def _zipped_table(path: Path, name: str) -> str | None:
-    """Return the only file in a zip archive; None for a workbook or a NumPy archive."""
-    with damage_errors(name, "a zip archive"), zipfile.ZipFile(path) as archive:
-        members = [
+def _members(stream: BinaryIO, name: str) -> list[str]:
+    """Return the names of the files in a zip archive."""
+    with damage_errors(name, "a zip archive"), zipfile.ZipFile(stream) as archive:
+        return [
             each.filename
             for each in archive.infolist()
             if not each.is_dir() and not each.filename.startswith("__MACOSX/")
         ]
+
+
+def _zipped_table(path: Path, name: str) -> str | None:
+    """Return the only file in a zip archive; None for a workbook or a NumPy archive."""
+    with path.open("rb") as stream:
+        members = _members(stream, name)
     if "[Content_Types].xml" in members or any(m.endswith(".npy") for m in members):
         return None
     if "META-INF/manifest.xml" in members and "content.xml" in members:
@@ -371,12 +377,8 @@ def detect(file: File) -> tuple[str, list[str]]:
 
 def _kind_of_archive(file: File) -> str:
     """Tell workbooks from archives of NumPy."""
-    with (
-        damage_errors(file.name, "a zip archive"),
-        opened(file) as stream,
-        zipfile.ZipFile(stream) as archive,
-    ):
-        names = archive.namelist()
+    with opened(file) as stream:
+        names = _members(stream, file.name)
     if "[Content_Types].xml" in names:
         return "excel"
     if any(name.endswith(".npy") for name in names):

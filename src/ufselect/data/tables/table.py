@@ -228,12 +228,14 @@ class Table:
             (self.label_column, "label", labels, self.labels, "label"),
             (self.group_column, "group", groups, self.groups, "group"),
         )
-        found = [
-            OtherColumn(usual if name is None else name, place, cells, role)
-            for name, usual, place, cells, role in asked
-            if cells is not None
-        ]
-        return [*found, *self.others]
+        found: dict[tuple[float, str], OtherColumn] = {}
+        for name, usual, place, cells, role in asked:
+            if cells is not None:
+                title = usual if name is None else name
+                # A column may be both labels and groups.
+                other = OtherColumn(title, place, cells, role)
+                found.setdefault((place, title), other)
+        return [*found.values(), *self.others]
 
     def incomplete(self) -> Names:
         """Return the names of the features with a value that is missing or infinite.

@@ -216,11 +216,9 @@ def _columns(table: Table) -> list[tuple[str, NDArray[Any]]]:
             found.append((-1, title, names))
         found += [(o.place, o.name, o.cells) for o in table.others if o.of_features]
     else:
-        places = zip(table.places.tolist(), names.tolist(), strict=True)
-        columns: dict[Any, Any] = dict(zip(places, values.T, strict=True))
-        # A column may be both labels and groups.
-        columns |= {(o.place, o.name): o.cells for o in table.other_columns()}
-        found = [(*key, cells) for key, cells in columns.items()]
+        places = table.places.tolist()
+        found = list(zip(places, names.tolist(), values.T, strict=True))
+        found += [(o.place, o.name, o.cells) for o in table.other_columns()]
     found.sort(key=lambda column: column[0])
     return [(title, cells) for _, title, cells in found]
 

@@ -83,15 +83,11 @@ def _variables(table: Table) -> dict[str, Any]:
         result[details.get("names") or "feature_names"] = table.feature_names
     if table.sample_names is not None:
         result[details.get("samples") or "sample_names"] = table.sample_names
-    # A column may be both labels and groups.
-    others = {
-        (each.place, each.name): each.cells
-        for each in table.other_columns()
-        if each.role != "sample names"
-    }
+    others = [each for each in table.other_columns() if each.role != "sample names"]
     taken = [*result, *RESERVED]
-    names = unique_names([*taken, *(name for _, name in others)], [])[len(taken) :]
-    return result | dict(zip(names, map(_stored, others.values()), strict=True))
+    names = unique_names([*taken, *(each.name for each in others)], [])[len(taken) :]
+    cells = (_stored(each.cells) for each in others)
+    return result | dict(zip(names, cells, strict=True))
 
 
 def _stored(cells: NDArray[Any]) -> NDArray[Any]:
