@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple, Protocol
 
@@ -33,10 +34,10 @@ from ufselect.data.tables.table import (
     Request,
     Table,
     TableError,
+    cell_text,
     left_out,
     listed,
     named_option,
-    number_text,
 )
 
 MAX_STRAY_CELLS = 3
@@ -95,22 +96,17 @@ def table_of_cells(
         return table_of_columns(columns, read, file, request, notes, details)
 
 
+@dataclass
 class _Numbers:
     """The numbers of a table, in the convention of each column."""
 
-    def __init__(
-        self,
-        source: CellSource,
-        columns: Columns,
-        layout: Layout,
-        name: str,
-        request: Request,
-    ) -> None:
-        self.source, self.columns, self.layout = source, columns, layout
-        self.name, self.request = name, request
-        self.missing = missing_words(request.na_values)
-        self.cells: dict[int, Sequence[Cell]] = {}
-        self.evidence: dict[int, Evidence] = {}
+    source: CellSource
+    columns: Columns
+    layout: Layout
+    name: str
+    request: Request
+    cells: dict[int, Sequence[Cell]] = field(default_factory=dict)
+    evidence: dict[int, Evidence] = field(default_factory=dict)
 
     def read(self, notes: list[str], why: tuple[str, str]) -> ReadColumns:
         """Read all columns, with notes on what was changed or left out."""
@@ -144,16 +140,14 @@ class _Numbers:
         )
 
     def _text(self, place: int) -> list[str]:
-        return [
-            each if isinstance(each, str) else number_text(np.array([each]))[0]
-            for each in self.cells[place]
-        ]
+        return list(map(cell_text, self.cells[place]))
 
     def _examine(
         self, cells: Mapping[int, Sequence[Cell]], places: Sequence[int]
     ) -> None:
+        missing = missing_words(self.request.na_values)
         self.cells |= cells
-        self.evidence |= {j: examine(cells[j], self.missing) for j in places}
+        self.evidence |= {j: examine(cells[j], missing) for j in places}
 
     def _read_again(self, places: Sequence[int]) -> None:
         """Read columns of plain numbers as they are written."""
@@ -247,7 +241,7 @@ class _Numbers:
             notes.append(
                 "Thousands separators, percent and currency signs were removed in "
                 f"{listed(self.columns.names[j] for j in examples)} ({cell!r} was read "
-                f"as {number_text(np.array([value]))[0]})."
+                f"as {cell_text(value)})."
             )
 
     # What is wrong with a column.
@@ -292,7 +286,7 @@ class _Numbers:
         digits = evidence.digits[cell]
         sign, other = (",", ".") if "," in digits else (".", ",")
         readings = {
-            each: number_text(np.array([evidence.in_decimal(each).value(digits)]))[0]
+            each: cell_text(evidence.in_decimal(each).value(digits))
             for each in (sign, other)
         }
         more = f" (and so have {others} more columns)" if others else ""

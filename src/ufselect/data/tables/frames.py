@@ -20,8 +20,8 @@ from ufselect.data.tables.table import (
     Request,
     Table,
     TableError,
+    cell_text,
     listed,
-    number_text,
     place_of,
 )
 
@@ -139,7 +139,7 @@ def read_excel(file: File, request: Request, notes: list[str]) -> Table:
     """Read a sheet of a workbook: the one asked for, else the first visible one."""
     rows, title, others = _sheet_cells(file, request, notes)
     name = f"sheet {title!r} of {file.name}"
-    texts = [list(map(_text, row)) for row in rows]
+    texts = [list(map(cell_text, row)) for row in rows]
     some = [i for i, row in enumerate(texts) if any(row) and i >= request.skip_rows]
     try:
         if not some:
@@ -197,7 +197,7 @@ class _Sheet:
             np.empty((len(rows), 0)),
             {place: [row[place] for row in rows] for place in textual},
             rows={
-                _text(row[0]): list(map(_text, row))
+                cell_text(row[0]): list(map(cell_text, row))
                 for _, row in self.rows
                 if row[0] in names
             },
@@ -302,7 +302,3 @@ def _cell(value: Any) -> Cell:
     if isinstance(value, (date, time)):
         return value.isoformat()
     return "" if value is None else str(value).strip()
-
-
-def _text(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else number_text(np.array([cell]))[0]

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ufselect._names import shortened
 from ufselect.data.tables.table import TableError
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ class EndedError(Exception):
 def reason_of(error: BaseException) -> str:
     """Return the message of an error, in one line that is not too long."""
     reason = " ".join(str(error).split()) or type(error).__name__
-    more = "..." if len(reason) > MAX_REASON_LENGTH else ""
-    return f"{reason[:MAX_REASON_LENGTH]}{more}"
+    return shortened(reason, MAX_REASON_LENGTH)
 
 
 def damaged(name: str, kind: str, error: BaseException) -> TableError:

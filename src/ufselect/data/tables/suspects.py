@@ -114,7 +114,7 @@ def is_index_like(values: NDArray[Any], name: str) -> bool:
     >>> is_index_like(1.6e9 + 60 * running, "a"), is_index_like(running / 4, "time")
     (True, True)
     """
-    if len(values) < MIN_ROWS or not np.isfinite(values).all():
+    if not np.isfinite(values).all():
         return False
     values = values.astype(np.float64)
     steps = np.diff(values)

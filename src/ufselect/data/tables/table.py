@@ -360,6 +360,11 @@ def number_text(values: Any) -> list[str]:
     return ["" if text == "nan" else text.removesuffix(".0") for text in texts]
 
 
+def cell_text(cell: str | float) -> str:
+    """Return one cell as text, a number as in `number_text`."""
+    return cell if isinstance(cell, str) else number_text(np.array([cell]))[0]
+
+
 def as_names(names: Any) -> Names:
     """Return names as an array of str, empty ones included.
 

@@ -29,6 +29,7 @@ from ufselect.data.tables.layout import escaped
 from ufselect.data.tables.table import (
     Table,
     TableError,
+    cell_text,
     is_sparse,
     number_text,
     placed_names,
@@ -253,7 +254,7 @@ def _write_text(
 
     def text_of(cell: Any) -> str:
         if isinstance(cell, float):
-            return number_text(np.array([cell]))[0].replace(".", decimal)
+            return cell_text(cell).replace(".", decimal)
         return "" if cell is None else clean(str(cell))
 
     def texts_of(cells: NDArray[Any]) -> list[str]:
