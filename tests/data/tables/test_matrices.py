@@ -328,7 +328,7 @@ def test_files_with_a_common_beginning_belong_together(tmp_path):
 def test_matrix_market_file_that_declares_too_much_is_refused(tmp_path, size):
     text = f"%%MatrixMarket matrix {size.format('99999999 99999999')}\n1 1 3.5\n"
     (tmp_path / "a.mtx").write_text(text)
-    refused("more than it holds", tmp_path / "a.mtx")
+    refused("more than it holds", tmp_path / "a.mtx", isolate=True)
 
 
 @pytest.mark.parametrize("junk", [b"\0", b"\x7f", b"-"])

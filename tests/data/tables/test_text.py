@@ -1,6 +1,6 @@
 """Text tables: delimiters, headers, columns, orientation, and what can be wrong."""
 
-import csv
+import itertools
 from unittest import mock
 
 import hypothesis.extra.numpy as arrays
@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import NAMES
 from table_reading import check, noted, read, refused, written
 
 from ufselect.data import TableError, read_table
@@ -87,12 +88,6 @@ def test_encodings(encoding, mark):
     assert table.feature_names.tolist() == ["größe €", "b"]
     assert noted(table, "read as Windows-1252") == (encoding == "cp1252")
     refused("neither in UTF-8 nor in Windows-1252", b"a\x81,b\n1,2\n3,4\n")
-
-
-@pytest.mark.parametrize("cell", [b"1" * 200_000, b"\xff" * 200_000])
-def test_a_cell_that_is_too_long_is_refused_in_one_sentence(cell):
-    with pytest.raises(TableError, match="has a cell of more than 131072 characters"):
-        read(b"a,b\n1," + cell + b"\n3,4\n")
 
 
 def test_quoted_cells(reader, monkeypatch):
@@ -320,9 +315,8 @@ def test_the_majority_decides_what_a_column_is(reader):
     assert "'word' in line 2 and 399 more such cells" in refusal("\n".join(text_first))
 
 
-def test_lines_are_counted_and_underscores_are_text(reader):
+def test_lines_within_quotes_are_counted(reader):
     assert "'oops' in line 5" in refusal('id,a\n"x\ny",1\nz,2\nu,oops\nv,4\n')
-    assert "'1_000'" in refusal("a,b\n1,2\n3,1_000\n5,6\n")
 
 
 @pytest.mark.parametrize("bad", ["1,2,3", "1"])
@@ -346,11 +340,11 @@ def test_ragged_row_is_refused_with_its_line(reader, bad, line):
         ('a,b\n"1,2\n3,4\n', "close its quotation marks"),
         ("a,b\n1,2\n3,\0\n", "unknown format"),
         ("a,b\n" + "1,2\n" * 2000 + "3,\0\n", "NUL bytes"),
-        (
-            'a,b\n1,"' + "x" * (csv.field_size_limit() + 1) + '"\n3,4\n',
-            "131072 characters",
-        ),
+        (b"a,b\n1," + b"1" * 200_000 + b"\n3,4\n", "more than 131072 characters"),
+        (b"a,b\n1," + b"\xff" * 200_000 + b"\n3,4\n", "more than 131072 characters"),
+        ('a,b\n1,"' + "x" * 131_073 + '"\n3,4\n', "more than 131072 characters"),
     ],
+    ids=itertools.count(),
 )
 def test_useless_table_is_refused(text, words):
     refused(words, text)
@@ -443,10 +437,6 @@ def test_series_matrix_of_geo_is_read(reader):
 
 # What is written as text is read back the same, whatever numbers and names it has.
 
-# Names are stripped on reading, and control characters are for no name.
-CHARACTERS = st.characters(exclude_categories=["C", "Zl", "Zp"])
-NAME = st.text(CHARACTERS, min_size=1, max_size=8).map(str.strip).filter(bool)
-NAME = NAME.filter(lambda name: not name.lower().startswith("!s"))  # as in GEO's files
 DETAILS = [
     {"delimiter": ","},
     {"delimiter": "\t"},
@@ -455,34 +445,28 @@ DETAILS = [
 ]
 
 
-@st.composite
-def tables(draw):
-    dtype = draw(st.sampled_from([np.float64, np.float32]))
-    shape = draw(st.tuples(st.integers(2, 6), st.integers(1, 5)))
-    numbers = st.floats(width=64 if dtype == np.float64 else 32)
-    values = draw(arrays.arrays(dtype, shape, elements=numbers))
-    # A column of nothing would be left out, and so would a row of nothing.
-    values[np.isnan(values).all(axis=1), 0] = 1
-    values[0, np.isnan(values).all(axis=0)] = 1
-    free = NAME.filter(lambda name: name.lower() != "id")
-    names = draw(
-        st.lists(free, min_size=shape[1], max_size=shape[1], unique_by=str.lower)
-    )
-    samples = draw(st.lists(NAME, min_size=shape[0], max_size=shape[0]))
-    return values, names, samples
-
-
 @settings(deadline=None, max_examples=200)
-@given(tables(), st.sampled_from(DETAILS), st.sampled_from([0, 1 << 16]))
-def test_text_gives_back_numbers_and_names(content, details, small):
-    values, names, samples = content
+@given(
+    st.data(),
+    st.sampled_from([np.float64, np.float32]),
+    st.sampled_from(DETAILS),
+    st.sampled_from([0, 1 << 16]),
+)
+def test_text_gives_back_numbers_and_names(data, dtype, details, small):
+    numbers = st.floats(width=8 * np.dtype(dtype).itemsize)
+    values = data.draw(arrays.arrays(dtype, (5, 4), elements=numbers))
+    # A row and a column of nothing would be left out.
+    values[0], values[:, 0] = 1, 2
+    free = NAMES.filter(lambda name: name.lower() != "id")
+    names = data.draw(st.lists(free, min_size=4, max_size=4, unique_by=str.lower))
+    samples = data.draw(st.lists(NAMES, min_size=5, max_size=5))
     origin = Origin("nowhere", "nothing", None, {"header": True, **details})
     table = Table(
         values, as_names(names), as_names(samples), "id", None, None, "text", (), origin
     )
     asked = {"header": True, "id_column": "id", "transpose": False, "use": names}
     with mock.patch.object(text_module, "SMALL_BLOCK", small):
-        again = read(written(table, range(len(names))), dtype=values.dtype, **asked)
+        again = read(written(table, range(4)), dtype=dtype, **asked)
 
     check(again, values, feature_names=names, sample_names=samples)
 
