@@ -83,19 +83,6 @@ def undecorated(cell: str) -> tuple[str, str]:
     return found[2] or found[5], found[1] + found[3] + found[4]
 
 
-def decimal_signs(cells: Sequence[str]) -> set[str]:
-    """Return the decimal signs with which all cells are numbers."""
-    return {
-        sign
-        for sign in ".,"
-        if any(
-            all(map(pattern.fullmatch, cells))
-            for convention, pattern in PATTERNS.items()
-            if convention.decimal == sign
-        )
-    }
-
-
 def number(cell: str, missing: Collection[str] = MISSING) -> float | None:
     """Return a plain cell as a number: NaN if it is missing, None if it is text.
 

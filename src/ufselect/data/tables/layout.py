@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ufselect.data.tables.conventions import (
     MISSING,
     TRUTH,
-    decimal_signs,
+    examine,
     is_text,
     missing_words,
     number,
@@ -277,26 +277,17 @@ def _with_decimal(
 ) -> tuple[Dialect, Layout]:
     """Find the decimal sign, and the columns that have only plain numbers with it."""
     missing = missing_words(request.na_values)
-    signs: dict[int, set[str]] = {}
-    columns = [
-        [cell for cell in map(str.strip, cells) if cell.lower() not in missing]
-        for cells in zip(*rows, strict=True)
-    ]
-    for place, cells in enumerate(columns):
-        if any("." in cell or "," in cell for cell in cells):
-            signs[place] = decimal_signs([undecorated(cell)[1] for cell in cells])
-    decimal = request.decimal_sign()
-    if decimal is None:
-        decimal = (
-            "," if {","} in signs.values() and {"."} not in signs.values() else "."
-        )
+    columns = list(zip(*rows, strict=True))
+    proofs = [examine(cells, missing).proof for cells in columns]
+    usual = "," if "," in proofs and "." not in proofs else "."
+    decimal = request.decimal_sign() or usual
     uneven = frozenset(
         place
         for place, cells in enumerate(columns)
         if any(plain_number(cell, decimal, missing) is None for cell in cells)
     )
-    proven = {place for place, each in signs.items() if each == {decimal}}
-    layout = layout._replace(uneven=uneven, proven=frozenset(proven - uneven))
+    proven = frozenset(j for j, sign in enumerate(proofs) if sign == decimal)
+    layout = layout._replace(uneven=uneven, proven=proven - uneven)
     return dialect._replace(decimal=decimal), layout
 
 
