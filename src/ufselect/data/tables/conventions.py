@@ -25,9 +25,7 @@ TYPESET = str.maketrans("\u00a0\u202f\u2009\u2019\u2212", "   '-")
 CURRENCY = "[$€£¥]|CHF|EUR|GBP|USD"
 DECORATED = re.compile(rf"([+-]?)({CURRENCY}|)\s*([+-]?)([^%$€£¥]*?)\s*(%|{CURRENCY}|)")
 # In brackets, with the minus sign at the end, or in groups of two as in India.
-UNREAD = re.compile(r"\([\d.,' ]*\d[\d.,' ]*\)|[\d.,' ]*\d-|[+-]?\d\d?(,\d\d)+,\d{3}.*")
-# Most text is told by its characters.
-NUMERIC = re.compile(r"[\d.,' eE()+-]*\d[\d.,' ()+-]*[.,)-]?|[+-]?inf(inity)?", re.I)
+UNREAD = r"\([\d.,' ]*\d[\d.,' ]*\)|[\d.,' ]*\d-|[+-]?\d\d?(,\d\d)+,\d{3}[\d.,]*"
 # A cell of a workbook is a number, if it is not text.
 Cell = str | float
 
@@ -60,7 +58,9 @@ PATTERNS = {
         *(COMMA, *(COMMA._replace(thousands=sign) for sign in ".' ")),
     )
 }
-
+NUMBER_LIKE = re.compile(
+    "|".join([*(each.pattern for each in PATTERNS.values()), UNREAD]), re.IGNORECASE
+)
 # The same for columns, with a cell in each line: a call for each cell takes longer.
 COLUMNS = {
     convention: re.compile(rf"(?:{pattern.pattern}\n)*+", re.IGNORECASE)
@@ -103,10 +103,7 @@ def number(cell: str, missing: Collection[str] = MISSING) -> float | None:
 
 def is_number_like(digits: str) -> bool:
     """Tell whether text without signs is a number, if only one that is not read."""
-    if NUMERIC.fullmatch(digits) is None:
-        return False
-    read = any(pattern.fullmatch(digits) for pattern in PATTERNS.values())
-    return read or UNREAD.fullmatch(digits) is not None
+    return NUMBER_LIKE.fullmatch(digits) is not None
 
 
 def is_text(cell: str, missing: Collection[str] = MISSING) -> bool:
