@@ -55,6 +55,7 @@ FEATURE_NAME = re.compile(
 )
 # TP53, HLA-DRB1, C1orf112, Trp53.
 GENE_SYMBOL = re.compile(r"[A-Z][A-Za-z][A-Za-z0-9]*(-[A-Z0-9]+)*")
+# Numbered patients, GEO, TCGA.
 SAMPLE_NAME = re.compile(
     r"(gsm|srr|err|s|p|n|t|sample|patient|subject|donor|case|control|ctrl|ctl|tumou?r"
     r"|normal|cell|mouse|rat|rep|replicate|person|participant|individual|cancer"
@@ -326,15 +327,15 @@ def gene_like(names: Sequence[str]) -> bool:
     )
 
 
-def sample_like(names: Sequence[str]) -> bool:
-    """Tell whether names look like sample names: numbered patients, GEO, TCGA.
+def nearly_all(pattern: re.Pattern[str], names: Sequence[str]) -> bool:
+    """Tell whether nearly all names, of two or more, have the form of a pattern.
 
     Examples
     --------
-    >>> sample_like(["patient_1", "patient_2"]), sample_like(["x1", "x2"])
-    (True, False)
+    >>> nearly_all(SAMPLE_NAME, ["patient_1", "patient_2"])
+    True
     """
-    matches = sum(bool(SAMPLE_NAME.fullmatch(name)) for name in names)
+    matches = sum(pattern.fullmatch(name) is not None for name in names)
     return len(names) > 1 and matches >= 0.9 * len(names)
 
 
@@ -353,8 +354,7 @@ def features_in_rows(title: str | None, names: Sequence[str]) -> bool:
     """
     if title is not None and title.strip().lower() in FEATURE_WORDS:
         return True
-    matches = sum(bool(FEATURE_NAME.fullmatch(name)) for name in names)
-    return len(names) > 1 and matches >= 0.9 * len(names)
+    return nearly_all(FEATURE_NAME, names)
 
 
 def transpose_hint(
@@ -374,7 +374,7 @@ def transpose_hint(
     few = 2 <= len(columns) <= len(rows) / TALL
     if not few or not all(map(is_text, rows)):
         return None
-    if sample_like(columns) and not sample_like(rows):
+    if nearly_all(SAMPLE_NAME, columns) and not nearly_all(SAMPLE_NAME, rows):
         raise which_way(name, rows, columns)
     return (
         f"If the {len(rows)} named rows ({rows[0]}, {rows[1]}, ...) are features, "
@@ -419,8 +419,8 @@ def assembled(
         ):
             if place is not None:
                 fields[key] = number_text(column_of(values, place))
-        if found.taken or request.use:
-            keep = [j for j in range(len(names)) if j not in found.taken]
+        if (taken := found.taken) or request.use:
+            keep = [j for j in range(len(names)) if j not in taken]
             values, names = values[:, keep], [names[place] for place in keep]
             positions = keep if positions is None else positions
             others = [other.for_features(keep) for other in others]

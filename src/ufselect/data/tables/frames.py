@@ -1,6 +1,7 @@
 """Read files of named columns: Parquet, Feather, Arrow and Excel."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, time
@@ -55,7 +56,7 @@ def _table_of_arrow(
 ) -> Table:
     """Return the table of the columns of a file."""
     names, kinds = list(found.schema.names), found.schema.types
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise TableError(
             f"{file.name} has two columns called {listed(twice)}; rename one of them"
