@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from table_reading import check, refused
+from table_reading import check, noted, refused
 
 from ufselect.data import TableError, preview, read_table, write_table
 from ufselect.data.tables.missing import incomplete_error
@@ -37,13 +37,8 @@ def test_labels_of_well_known_sets_are_no_features(load):
     assert "target" not in table.feature_names
     assert table.shape[1] == frame.shape[1] - 1
     assert table.suspected_labels == ("target",)
-    assert any(
-        note.startswith(
-            "Column 'target' seems to hold labels and was left out; "
-            "--labels target compares with it, --use-column target takes it"
-        )
-        for note in table.notes
-    )
+    assert noted(table, "Column 'target' seems to hold labels and was left out; ")
+    assert noted(table, "--labels target compares with it, --use-column target takes")
     assert "target" in used.feature_names
     assert used.suspected_labels == ()
     assert read_table(stream(frame), labels="target").suspected_labels == ()
@@ -75,12 +70,7 @@ def test_counters_dates_labels_and_empty_columns_are_left_out(tmp_path, ending):
         "rare": "left out",
     }
     shown = "('visit', 'taken', 'day', 'PatientId' and 'time')"
-    assert any(
-        note.startswith(
-            f"5 columns {shown} count or date the samples and were left out"
-        )
-        for note in table.notes
-    )
+    assert noted(table, f"5 columns {shown} count or date the samples and were left")
     hint = r"no column 'vist'; did you mean 'visit'\?"
     refused(hint, tmp_path / f"a.{ending}", use="vist")
 
@@ -115,8 +105,9 @@ def test_groups_are_no_feature(tmp_path):
     assert archive.groups.tolist() == ["p", "p", "q"]
     assert read_table(tmp_path / "a.npy", groups="2").groups.tolist() == ["0", "1", "0"]
     assert rows.groups.tolist() == ["1", "2"]
-    twice = {"groups": "patient", "drop": ["patient"]}
-    refused("both dropped and used", text, **twice)
+    refused("both dropped and used", text, groups="patient", drop=["patient"])
+    both = preview(BytesIO(text), groups="patient", labels="patient")
+    assert (both.n_columns, len(both.columns)) == (4, 4)
 
 
 # Which way a table lies.
@@ -174,7 +165,7 @@ def test_samples_in_rows_stay_there(names, columns, title, hint):
     table = read_table(stream(frame, index=True))
 
     assert table.shape == frame.shape
-    assert any("--transpose" in note for note in table.notes) == hint
+    assert noted(table, "--transpose") == hint
 
 
 # Preview.
