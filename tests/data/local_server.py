@@ -5,51 +5,42 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-class LocalServer:
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.requests.append(self.path)
+        # The client closes the connection when it has seen enough.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.server.answers[self.path](self)
+
+    def log_message(self, *arguments):
+        pass
+
+
+class LocalServer(ThreadingHTTPServer):
     """Answers each path with the function that the test gave for it."""
 
-    def __init__(self, server):
-        self.server = server
-        self.answers = {}
-        self.requests = []
-        self.closing = threading.Event()
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers, self.requests, self.closing = {}, [], threading.Event()
 
     def address(self, answer):
         """Return an address that is answered by ``answer(handler)``."""
         path = f"/{len(self.answers)}"
         self.answers[path] = answer
-        return f"http://127.0.0.1:{self.server.server_port}{path}"
-
-
-def handler_class(local):
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            local.requests.append(self.path)
-            # The client closes the connection when it has seen enough.
-            with suppress(BrokenPipeError, ConnectionResetError):
-                local.answers[self.path](self)
-
-        def log_message(self, *arguments):
-            pass
-
-    return Handler
+        return f"http://127.0.0.1:{self.server_port}{path}"
 
 
 @contextmanager
 def running_server():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), None)
-    server.daemon_threads = True
-    local = server.local = LocalServer(server)
-    server.RequestHandlerClass = handler_class(local)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield local
-    finally:
-        local.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with LocalServer() as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.closing.set()
+            server.shutdown()
 
 
 def send(handler, status, body, **headers):

@@ -219,7 +219,7 @@ def endless(handler):
 
 
 def silent(handler):
-    handler.server.local.closing.wait(30)
+    handler.server.closing.wait(30)
 
 
 def falls_silent(handler):
