@@ -69,8 +69,11 @@ def check_stored(item: Any, file: File) -> None:
     elif hasattr(item, "shape"):
         if is_elsewhere(item):
             raise _refers_elsewhere(file.name, item.name)
-        stored, name = item.id.get_storage_size(), f"{item.name!r} in {file.name}"
-        check_declared(item.shape, item.dtype.itemsize, stored, file, name)
+        stored, itemsize = item.id.get_storage_size(), item.dtype.itemsize
+        check_declared(
+            *(item.shape, itemsize, stored, file),
+            lambda: f"{item.name!r} in {file.name}",
+        )
 
 
 def array_of(dataset: Any, file: File) -> Any:

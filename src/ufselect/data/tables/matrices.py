@@ -97,12 +97,19 @@ def too_large(name: str, shape: Sequence[int]) -> TableError:
 
 
 def check_declared(
-    shape: Sequence[int], itemsize: int, stored: int, file: File, name: str
+    shape: Sequence[int],
+    itemsize: int,
+    stored: int,
+    file: File,
+    name: Callable[[], str],
 ) -> None:
-    """Refuse an array whose stored bytes cannot hold it, or that does not fit here."""
+    """Refuse an array whose stored bytes cannot hold it, or that does not fit here.
+
+    ``name()`` returns its name, for which HDF5 may have to search the whole file.
+    """
     declared = math.prod(map(int, shape)) * itemsize
     if declared > MAX_EXPANSION * (stored + 1024):
-        raise too_large(name, shape)
+        raise too_large(name(), shape)
     check_size(declared, stored, file)
 
 
@@ -296,7 +303,7 @@ def read_older_matlab(file: File, request: Request, notes: list[str]) -> Table:
         shape, _, kind = variables[name]
         if kind != "sparse":
             size = file.path.stat().st_size
-            check_declared(shape, 1, size, file, f"{name!r} in {file.name}")
+            check_declared(shape, 1, size, file, lambda: f"{name!r} in {file.name}")
             check_size(8 * math.prod(map(int, shape)), size, file)
         return loadmat(file.path, variable_names=[name])[name]
 
