@@ -420,8 +420,15 @@ def _is_header(first: list[str], below: Sequence[list[str]]) -> bool:
     numeric = [j for j in range(len(first)) if _is_numeric([row[j] for row in below])]
     if not numeric or set(texts) & set(numeric):
         return True
-    unnamed = first[0].strip() == "" and not any(_is_missing(row[0]) for row in below)
-    return unnamed or _counts(first, below, numeric)
+    unnamed = first[0].strip() == "" and _are_names([row[0] for row in below])
+    return (unnamed and _are_names(first[1:])) or _counts(first, below, numeric)
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    """Tell whether cells are text or whole numbers, and no two are equal."""
+    values = list(map(_value, cells))
+    whole = all(value is None or value.is_integer() for value in values)
+    return whole and len(set(cells)) == len(cells) and not any(map(_is_missing, cells))
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

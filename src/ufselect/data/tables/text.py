@@ -196,8 +196,7 @@ class _Text:
                         pulled[row[0].strip()] = [unescaped(each) for each in row]
                 kept = [row for row in rows if row[0].strip() not in names]
                 # Python reads 1_000 as a thousand.
-                plain = self.decimal == "." and "_" not in block
-                found = self._by_cells(kept, numeric, textual, plain=plain)
+                found = self._by_cells(kept, numeric, textual, plain="_" not in block)
             needed = n_rows + len(found.values)
             if needed > len(values):
                 size = max(needed, int(GROWTH * len(values)))
@@ -272,7 +271,8 @@ class _Text:
         shape = len(rows), len(numeric)
         if plain:
             with contextlib.suppress(ValueError):
-                return Found(np.array(cells, dtype=np.float64).reshape(shape), texts)
+                points = self._with_points(list(chain.from_iterable(cells)))
+                return Found(np.array(points, dtype=np.float64).reshape(shape), texts)
         values, late = np.empty(shape), []
         for target, column in enumerate(zip(*cells, strict=True)):
             found = {
@@ -285,6 +285,15 @@ class _Text:
                 np.nan if (value := found[cell]) is None else value for cell in column
             ]
         return Found(values, texts, late)
+
+    def _with_points(self, cells: list[str]) -> list[str]:
+        """Return the cells with decimal points; ValueError if one has some already."""
+        if self.decimal == ".":
+            return cells
+        text = "\t".join(cells)
+        if "." in text:
+            raise ValueError("a point is no decimal comma")
+        return text.replace(",", ".").split("\t")
 
     def _by_arrow(
         self, block: str, numeric: Sequence[int], textual: Sequence[int]
