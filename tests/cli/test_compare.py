@@ -143,6 +143,8 @@ def test_text_and_markdown_have_the_same_rows(file, tmp_path, capsys):
     assert " seconds\n" not in narrow
     hidden = "-v also shows overlap, seconds and rank agreement."
     assert hidden in " ".join(narrow.split())
+    assert "overlap: features in common" in said
+    assert "overlap:" not in narrow
     assert re.search(r"\nmethod .* rank agreement .* NMI %  seconds\n", verbose)
     assert "R2 on held-out samples of all features" in " ".join(verbose.split())
     assert "This table shows structure" in reasons

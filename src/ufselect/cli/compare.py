@@ -234,13 +234,15 @@ def _compare(
         )
 
 
-def _explanation(table: "Table", *, brief: bool = False) -> str:
-    """Return what the columns of the comparison mean."""
+def _explanation(
+    table: "Table", *, brief: bool = False, left_out: Sequence[str] = ()
+) -> str:
+    """Return what the columns of the comparison mean, but for those left out."""
     from ufselect.report.rendering import render
 
     column = None if table.labels is None else repr(table.label_column)
-    about = {"brief": brief, "label_column": column, "n_random": N_RANDOM}
-    return " ".join(render("explanation.txt.j2", **about).split())
+    about = {"label_column": column, "n_random": N_RANDOM, "left_out": left_out}
+    return " ".join(render("explanation.txt.j2", brief=brief, **about).split())
 
 
 def _print_text(
@@ -250,12 +252,15 @@ def _print_text(
 
     title = f"{compared.n_features} features of {table.origin.name} by each method:"
     print_text(printable(title) + "\n")
-    words = [_explanation(table, brief=not options.verbose)]
     if options.verbose:
         print_plain(f"{compared.table()}\n")
-    elif left_out := _print_what_fits(*compared.cells()):
-        words.append(f"-v also shows {listed(left_out[::-1])}.")
-    print_text("\n" + printable(" ".join(words)))
+        words = _explanation(table)
+    else:
+        left_out = _print_what_fits(*compared.cells())
+        words = _explanation(table, brief=True, left_out=left_out)
+        if left_out:
+            words += f" -v also shows {listed(left_out[::-1])}."
+    print_text("\n" + printable(words))
     print_text("\n" + printable(compared.conclusion), "bold")
 
 
