@@ -7,7 +7,7 @@ import hypothesis.extra.numpy as arrays
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import NAMES
 from table_reading import check, noted, read, refused, written
@@ -173,6 +173,7 @@ def test_truth_values_and_types(reader):
 
 
 @settings(deadline=None, max_examples=100)
+@example(["0"] * 7 + ["inf"] * 2)
 @given(
     st.lists(
         st.one_of(

@@ -54,7 +54,8 @@ def without_suspects(table: Table) -> Table:
     counters = np.zeros(len(names), dtype=bool)
     if not transposed and len(values) >= MIN_ROWS:
         # The first rows rule out nearly all columns.
-        steps = np.diff(values[:MIN_ROWS], axis=0)
+        with np.errstate(invalid="ignore"):  # infinity minus infinity
+            steps = np.diff(values[:MIN_ROWS], axis=0)
         in_order = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
         called = [bool(COUNTER_NAME.search(name)) for name in names.tolist()]
         likely = (in_order & (steps != 0).any(axis=0)) | called
