@@ -439,6 +439,12 @@ def test_series_matrix_of_geo_is_read(reader):
     assert table.incomplete().tolist() == ["1053_at"]
 
 
+def test_a_sample_may_be_called_like_a_line_of_geo(reader):
+    table = read("!Sample_id,x,y\n!Sample_1,1,2\n!series_matrix_table_end,3,4\n")
+
+    check(table, [[1, 2], [3, 4]], feature_names=["x", "y"])
+
+
 # What is written as text is read back the same, whatever numbers and names it has.
 
 DETAILS = [

@@ -40,8 +40,10 @@ DELIMITER_NAMES: dict[str, str | None] = {
     "space": None,
     " ": None,
 }
-# Lines about the table, not of the table, in series matrix files of GEO.
-SERIES_MARK = ("!Series_", "!Sample_", "!series_matrix_table_")
+# Series matrix files of GEO have lines about the table above the first of these marks,
+# which stand in lines of their own.
+TABLE_MARKS = ("!series_matrix_table_begin", "!series_matrix_table_end")
+ABOUT_TABLE = ("!Series_", "!Sample_", *TABLE_MARKS)
 # Enough to tell text from numbers; exceptions are noticed during reading.
 SAMPLED_ROWS = 100
 SAMPLED_CHARACTERS = 150_000
@@ -102,9 +104,9 @@ class Dialect(NamedTuple):
 
     def blank_lines(self) -> re.Pattern[str]:
         """Return the pattern of lines without any value of the table."""
-        about = "|".join(SERIES_MARK)
         sign = re.escape(self.delimiter or " ")
-        return re.compile(rf'^(?:(?:[ \t{sign}]|"")*$|{about})', re.MULTILINE)
+        mark = f"(?:{'|'.join(TABLE_MARKS)})?"
+        return re.compile(rf'^{mark}(?:[ \t{sign}]|"")*$', re.MULTILINE)
 
 
 def _one_space(found: re.Match[str]) -> str:
@@ -144,7 +146,8 @@ def text_layout(
     # The line in which each row begins, without blank rows.
     places, rows, line = [], [], length
     for row in dialect.rows(body):
-        if any(cell.strip() for cell in row) and not row[0].startswith(SERIES_MARK):
+        filled = [cell for cell in row if cell.strip()]
+        if filled and (len(filled) > 1 or filled[0] not in TABLE_MARKS):
             places.append(line)
             rows.append(row)
         line += 1 + "".join(row).count("\n")
@@ -189,12 +192,13 @@ def _preamble(
 ) -> tuple[int, str | None, tuple[str | None, ...]]:
     """Find comments, and the line that tells Excel the delimiter."""
     length, comment, candidates = skip_rows, None, CANDIDATES
+    marked = any(line.strip(" \t\r\n,;") == TABLE_MARKS[0] for line in lines)
     for line in lines[skip_rows:]:
         if line.startswith("sep=") and len(line.strip("\n")) == 5:
             candidates = (line[4],)
         elif line.startswith("#") and not line.startswith("#N/A"):
             comment = line.lstrip("# ")
-        elif line.strip() and not line.startswith(SERIES_MARK):
+        elif line.strip() and not (marked and line.startswith(ABOUT_TABLE)):
             break
         length += 1
     return length, comment, candidates

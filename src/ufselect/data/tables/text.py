@@ -29,7 +29,7 @@ from ufselect.data.tables.conventions import MISSING, missing_words
 from ufselect.data.tables.detection import USUAL_MEMORY, opened
 from ufselect.data.tables.isolation import available_bytes
 from ufselect.data.tables.layout import (
-    SERIES_MARK,
+    TABLE_MARKS,
     Dialect,
     Layout,
     plain_number,
@@ -232,7 +232,7 @@ class _Text:
         filled = []
         for number, line in enumerate(lines, first):
             if self.blank.match(line):
-                n_blank += bool(line.strip(" ")) and not line.startswith(SERIES_MARK)
+                n_blank += bool(line.strip(" ")) and not line.startswith(TABLE_MARKS)
             else:
                 filled.append(line)
                 numbers.append(number)
