@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -309,3 +310,10 @@ def test_streams_that_are_closed_full_or_not_read(line, complaint):
 
     assert done.stderr == complaint
     assert len(done.stdout) == 1 or "head" not in line
+
+
+def test_a_command_runs_in_any_thread(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("x,y\n1,2\n2,4\n3,5\n")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(main, ["look", str(file), "--quiet"]).result() == 0

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import signal
+import threading
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -56,7 +57,9 @@ def loading() -> Iterator[None]:
     """
     pending = []
     handler = signal.getsignal(signal.SIGINT)
-    deferred = handler is signal.default_int_handler
+    # Only the main thread may set a handler.
+    main_thread = threading.current_thread() is threading.main_thread()
+    deferred = main_thread and handler is signal.default_int_handler
     if deferred:
         signal.signal(signal.SIGINT, lambda *received: pending.append(received))
     try:
